@@ -103,7 +103,11 @@ class BitEnumBase<list<BitEnumCaseBase> cases> {
 }
 class BitEnum<string name, string summary, list<BitEnumCaseBase> cases, int width>
     : EnumInfo<name, summary, cases, width>, BitEnumBase<cases>;
-class BitEnumAttrBase<I intType, list<BitEnumCaseBase> cases, string summary> : SignlessIntegerAttrBase<intType, summary>;
+class BitEnumAttrBase<I intType, list<BitEnumCaseBase> cases, string summary>
+    : SignlessIntegerAttrBase<intType, summary> {
+  let predicate = And<[SignlessIntegerAttrBase<intType, summary>.predicate,
+                       CPred<"!(cast<IntegerAttr>($_self).getInt() & ~" # Prelude_Union<cases>.number # ")">]>;
+}
 class BitEnumAttr<I intType, string name, string summary, list<BitEnumCaseBase> cases>
     : EnumAttrInfo<name, cases, BitEnumAttrBase<intType, cases, summary>>, BitEnumBase<cases> {
   let printBitEnumQuoted = 1; code parseSeparatorFn = "";

@@ -223,7 +223,8 @@ class IntNEQValue<int n> : Prelude_Int<"getInt() != " # n, "value is not " # n>;
 class IntMinValue<int n> : Prelude_Int<"getInt() >= " # n, "minimum value is " # n>;
 class IntMaxValue<int n> : Prelude_Int<"getInt() <= " # n, "maximum value is " # n>;
 def IntPositive : Prelude_Int<"getValue().isStrictlyPositive()", "value is positive">;
-def IntNonNegative : Prelude_Int<"getInt() >= 0", "value is non-negative">;
+def IntNonNegative
+    : AttrConstraint<Neg<CPred<"cast<IntegerAttr>($_self).getValue().isNegative()">>, "whose value is non-negative">;
 def IntPowerOf2 : Prelude_Int<"getValue().isPowerOf2()", "value is a power of two > 0">;
 def IntPositivePowerOf2 : AllAttrOf<[IntPositive, IntPowerOf2]>;
 class IntValidAlignment<Attr attr> : ConfinedAttr<attr, [IntPositivePowerOf2]>;

@@ -136,7 +136,8 @@ class Prelude_Shaped<string name, string query> : StrFunc<"cast<ShapedType>($" #
 class Rank<string name> : Prelude_Shaped<name, "getRank()">;
 class Shape<string name> : Prelude_Shaped<name, "getShape()">;
 class ElementCount<string name> : Prelude_Shaped<name, "getNumElements()">;
-class ElementType<string name> : StrFunc<"getElementTypeOrSelf($" # name # ")">;
+class Prelude_Element<string value> : StrFunc<"getElementTypeOrSelf(" # value # ")">;
+class ElementType<string name> : Prelude_Element<"$" # name>;
 
 // Equality is that of all others with the first.
 class AllMatchPred<list<string> values>
@@ -157,7 +158,7 @@ class AnyMatchOperatorTrait<list<string> names, string operator, string summary>
 class AllTypesMatch<list<string> names> : AllMatchSameOperatorTrait<names, "$_self.getType()", "type">;
 class AllTypeIDsMatch<list<string> names> : AllMatchSameOperatorTrait<names, "$_self.getType().getTypeID()", "type IDs">;
 class AllElementTypesMatch<list<string> names>
-    : AllMatchSameOperatorTrait<names, "getElementTypeOrSelf($_self)", "element type">;
+    : AllMatchSameOperatorTrait<names, ElementType<"_self">.result, "element type">;
 class AllElementCountsMatch<list<string> names>
     : AllMatchSameOperatorTrait<names, ElementCount<"_self">.result, "element count">;
 class AllRanksMatch<list<string> names> : AllMatchSameOperatorTrait<names, Rank<"_self">.result, "rank">;
@@ -195,7 +196,7 @@ class Prelude_Operand<int n> { string all = "$_op.getOperand(" # n # ")"; }
 class Prelude_Result<int n> { string all = "$_op.getResult(" # n # ")"; }
 class Prelude_IsShaped<string value> : Prelude_Part<value # ".getType()", IsShapedTypePred>;
 class Prelude_Elements<string one, string other>
-    : CPred<"getElementTypeOrSelf(" # one # ") == getElementTypeOrSelf(" # other # ")">;
+    : CPred<Prelude_Element<one>.result # " == " # Prelude_Element<other>.result>;
 class TCresIsSameAsOpBase<int i, int j>
     : CPred<Prelude_Result<i>.all # ".getType() == " # Prelude_Operand<j>.all # ".getType()">;
 class TCOpResIsShapedTypePred<int i, int j>
@@ -204,7 +205,7 @@ class TCresVTEtIsSameAsOpBase<int i, int j> : Prelude_Elements<Prelude_Result<i>
 class TCresVTEtIsSameAsOp<int i, int j> : And<[TCOpResIsShapedTypePred<i, j>, TCresVTEtIsSameAsOpBase<i, j>]>;
 class TCopVTEtIs<int idx, Type type>
     : And<[CPred<"$_op.getNumOperands() > " # idx>, Prelude_IsShaped<Prelude_Operand<idx>.all>,
-           Prelude_Part<"getElementTypeOrSelf(" # Prelude_Operand<idx>.all # ")", type.predicate>]>;
+           Prelude_Part<Prelude_Element<Prelude_Operand<idx>.all>.result, type.predicate>]>;
 class TCopVTEtIsSameAs<int i, int j>
     : And<[CPred<"$_op.getNumOperands() > " # !if(!gt(i, j), i, j)>, Prelude_IsShaped<Prelude_Operand<i>.all>,
            Prelude_IsShaped<Prelude_Operand<j>.all>, Prelude_Elements<Prelude_Operand<i>.all, Prelude_Operand<j>.all>]>;

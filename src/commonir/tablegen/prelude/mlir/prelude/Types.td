@@ -136,7 +136,8 @@ class IsVectorOfMaxLengthPred<int maxLength> : And<[IsVectorOfNonZeroRankTypePre
 class IsVectorOfShape<list<int> shape>
     : CPred<"cast<VectorType>($_self).getShape() == ArrayRef<int64_t>({" # !interleave(shape, ", ") # "})">;
 class IsNthDimSizeIsOneOfPred<int n, list<int> allowedSizes>
-    : And<[CPred<"is_contained({" # !interleave(allowedSizes, ", ") # "}, cast<ShapedType>($_self).getDimSize(" # n # "))">]>;
+    : And<[Prelude_Rank<">= " # !if(!lt(n, 0), !sub(0, n), !add(n, 1))>,
+           CPred<"is_contained({" # !interleave(allowedSizes, ", ") # "}, cast<ShapedType>($_self).getDimSize(" # n # "))">]>;
 
 // -- containers
 
@@ -159,7 +160,7 @@ class TensorOf<list<Type> allowedTypes, list<Pred> preds = [], string summary = 
     : ShapedContainerType<allowedTypes, And<[IsTensorTypePred] # preds>, summary>;
 class RankedTensorOf<list<Type> allowedTypes, list<Pred> preds = [], string summary = "ranked tensor">
     : ShapedContainerType<allowedTypes, And<[IsRankedTensorTypePred] # preds>, summary>;
-class UnrankedTensorOf<list<Type> allowedTypes, list<Pred> preds = [], string summary = "unranked.tensor">
+class UnrankedTensorOf<list<Type> allowedTypes, list<Pred> preds = [], string summary = "unranked tensor">
     : ShapedContainerType<allowedTypes, And<[IsUnrankedTensorTypePred] # preds>, summary>;
 class Non0RankedTensorOf<list<Type> allowedTypes>
     : TensorOf<allowedTypes, [HasRankGreaterOrEqualPred<1>], "non-0-ranked.tensor">;
@@ -192,8 +193,7 @@ class StaticShapeMemRefOf<list<Type> allowedTypes>
     : Prelude_MemRef<allowedTypes, [HasStaticShapePred], "statically shaped ">;
 class StridedMemRefOf<list<Type> allowedTypes> : Prelude_MemRef<allowedTypes, [HasStridesPred], "strided ">;
 class StridedMemRefRankOf<list<Type> allowedTypes, list<int> ranks>
-    : ConfinedType<MemRefRankOf<allowedTypes, ranks>, [HasStridesPred],
-                   Prelude_RankWords<ranks>.all # " strided " # MemRefOf<allowedTypes>.summary>;
+    : ConfinedType<MemRefRankOf<allowedTypes, ranks>, [HasStridesPred], MemRefRankOf<allowedTypes, ranks>.summary>;
 
 class VectorOfAnyRankOf<list<Type> allowedTypes>
     : ShapedContainerType<allowedTypes, IsVectorOfAnyRankTypePred, "vector">;
@@ -264,7 +264,7 @@ class NestedTupleOf<list<Type> allowedTypes>
 
 def AnyTensor : TensorOf<[AnyType]>;
 def AnyRankedTensor : RankedTensorOf<[AnyType]>;
-def AnyUnrankedTensor : UnrankedTensorOf<[AnyType], [], "unranked tensor">;
+def AnyUnrankedTensor : UnrankedTensorOf<[AnyType]>;
 def AnyNon0RankedTensor : Non0RankedTensorOf<[AnyType]>;
 def AnyStaticShapeTensor : StaticShapeTensorOf<[AnyType]>;
 def AnyNon0RankedOrUnrankedTensor
