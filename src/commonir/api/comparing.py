@@ -69,7 +69,7 @@ def compare(
 
     Instead of a program, `b` may have the arrays that are expected of outputs and values inside, by name, or both sides
     may be such arrays; see `runtime.comparing.stored`. Programs of several ranks are compared by the outputs of all
-    ranks.
+    ranks, and with the program that they were divided from by what each rank has of its outputs.
 
     Raises: DiagnosticError (E0713 for programs with different inputs, E0714 for programs without a common value, E07xx
     as `run`).
@@ -93,7 +93,9 @@ def compare(
         if repro is not None:
             message = "programs of ranks are compared by their outputs, and nothing is cut out of them"
             raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="leave out the folder of the reproducer"))
-        return _compare_ranks(*of_ranks, inputs or {}, seed, required, options or DEFAULT_OPTIONS)
+        run_as = _RunAs(names[0] if of_ranks[0] is None else names[-1], function, seed, dims or {}, options)
+        programs = (a, a if b is None else b)
+        return _compare_ranks(programs, of_ranks, inputs or {}, run_as, required)
     left = divergence.Side(a, known.get(names[0]), function, seed)
     right = divergence.Side(a if b is None else b, known.get(names[-1]), function, seed)
     all_inputs = {**right.initial, **left.initial, **(inputs or {})}
@@ -134,7 +136,8 @@ def compare_run(
     name = engine or DEFAULT_ENGINE
     _check_names(required, [*outputs, *expected])
     if run_alone(module, function) is None:
-        return stored.compare_stored(expected, outputs, required, (stored.STORED, name))
+        parts = _expected_of_ranks(module, expected, outputs)
+        return stored.compare_stored(parts, outputs, required, (stored.STORED, name))
     side = Side(module, Engines().get(name), function)
     return stored.compare_with_stored(side, {}, expected, required, DEFAULT_OPTIONS, ran=outputs)
 
@@ -172,7 +175,9 @@ def _compare_stored(
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
     if run_alone(module, run_as.function) is None:
         ran = run(module, inputs, engine=run_as.engine, seed=run_as.seed, options=run_as.options)
-        return stored.compare_stored(arrays, flat_arrays(module, ran)[0], required, (stored.STORED, run_as.engine))
+        outputs = flat_arrays(module, ran)[0]
+        parts = _expected_of_ranks(module, arrays, outputs)
+        return stored.compare_stored(parts, outputs, required, (stored.STORED, run_as.engine))
     side, drawn = _side_and_inputs(module, inputs, run_as)
     _check_names(required, [*arrays, *side.values, *side.outputs])
     return stored.compare_with_stored(
@@ -184,6 +189,16 @@ def _compare_stored(
         all_decide=all_decide,
         on_progress=on_progress,
     )
+
+
+def _expected_of_ranks(
+    module: Module, expected: Mapping[str, Array], outputs: Mapping[str, Array]
+) -> Mapping[str, Array]:
+    from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
+    from commonir.runtime.ranks.sharding import shard_expected  # noqa: PLC0415
+
+    ranks = ranks_of(lower(module, defer=True))
+    return expected if ranks is None else shard_expected(ranks, expected, outputs)
 
 
 def _side_and_inputs(module: Module, inputs: Mapping[str, Array], run_as: _RunAs) -> tuple[Side, dict[str, Array]]:
@@ -413,10 +428,11 @@ def _check_names(required: Requirements, known: Sequence[str]) -> None:
 
 def _compared_ranks(
     a: Module, b: Module | None, engines: Sequence[str], function: str | None
-) -> tuple[RanksSide, RanksSide] | None:
-    """Returns the two sides of a comparison of programs of several ranks; None for other programs.
+) -> tuple[RanksSide | None, RanksSide | None] | None:
+    """Returns the two sides of a comparison in which a program has several ranks, None for one that has not; None for
+    other programs.
 
-    Raises: DiagnosticError (E0713) when only one of the programs has several ranks.
+    Raises: DiagnosticError (E0713) when the programs have different numbers of ranks.
     """
     from commonir.runtime.engine import Engines, runs_ranks  # noqa: PLC0415
     from commonir.runtime.ranks.comparing import RanksSide  # noqa: PLC0415
@@ -438,28 +454,39 @@ def _compared_ranks(
     if any(runs_ranks(known.get(engine)) for engine in engines):
         message = "programs are compared in one process"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="name the engines numpy and reference"))
-    if left is None or right is None or left.ranks.world_size != right.ranks.world_size:
-        message = "the programs have different numbers of ranks"
-        help = "`cir convert --check` compares a program with what it is divided into"
+    if left is not None and right is not None and left.ranks.world_size != right.ranks.world_size:
+        message = f"the programs have different numbers of ranks, {left.ranks.world_size} and {right.ranks.world_size}"
+        help = "compare each with the program that they were divided from"
         raise DiagnosticError(Diagnostic(INTERFACES_DIFFER, message, help=help))
     return left, right
 
 
 def _compare_ranks(
-    a: RanksSide,
-    b: RanksSide,
+    programs: tuple[Module, Module],
+    of_ranks: tuple[RanksSide | None, RanksSide | None],
     inputs: Mapping[str, Array],
-    seed: int,
+    run_as: _RunAs,
     required: Requirements,
-    options: EngineOptions,
 ) -> Comparison:
-    """Compares programs of several ranks by their outputs on the same inputs."""
-    from commonir.runtime.ranks.comparing import compare_ranks  # noqa: PLC0415
+    """Compares programs of several ranks by their outputs on the same inputs; with the program that they were divided
+    from on its inputs, each rank with what it has of the outputs. `run_as` is how that runs.
+    """
+    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
+    from commonir.runtime.ranks.comparing import WholeSide, compare_ranks  # noqa: PLC0415
     from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
 
-    drawn = random_rank_inputs(a.module, a.ranks, seed=seed, dims={}, given=inputs)
-    seeded = options if options.seed is not None else options._replace(seed=seed)
-    return compare_ranks(a, b, drawn, seeded, required)
+    options = run_as.options or DEFAULT_OPTIONS
+    seeded = options if options.seed is not None else options._replace(seed=run_as.seed)
+    left, right = of_ranks
+    if left is not None and right is not None:
+        drawn = random_rank_inputs(left.module, left.ranks, seed=run_as.seed, dims=run_as.dims, given=inputs)
+        return compare_ranks(left, right, drawn, seeded, required)
+    ranks = left or right
+    assert ranks is not None
+    side, drawn = _side_and_inputs(programs[0 if left is None else 1], inputs, run_as)
+    whole, divided = WholeSide(side, ranks.ranks), ranks._replace(whole=side.function)
+    first, second = (whole, divided) if left is None else (divided, whole)
+    return compare_ranks(first, second, drawn, seeded, required)
 
 
 def compare_outputs(

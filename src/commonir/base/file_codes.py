@@ -527,6 +527,15 @@ MISSING_RANK = Code(
     "program cannot run, and what ranks do together cannot be checked.",
     severity=Severity.WARNING,
 )
+MISSING_WEIGHTS = Code(
+    "W0280",
+    "the weights of a rank of an ARK program are missing",
+    "Weights lie beside the model file of a rank: in `NAME.rank0.safetensors` for `NAME.rank0.json`. Other ranks of "
+    "the program have such a file with tensors of the same names, and this one has none. Its tensors are inputs, which "
+    "runs fill with random values when they are not given.",
+    remedy="Put the file of weights beside the model file.",
+    severity=Severity.WARNING,
+)
 ARK_PLAN = Code(
     "W0275",
     "an ARK plan is read as the model that it runs",

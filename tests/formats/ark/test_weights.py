@@ -151,3 +151,23 @@ def test_a_program_with_weights_is_not_one_text(tmp_path: Path) -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         cir.dumps(cir.load(_files(tmp_path, {"w": W})))
     assert "weights" in error.value.diagnostics[0].message
+
+
+def test_a_rank_without_the_weights_that_others_have_is_found(tmp_path: Path) -> None:
+    x = tensor("v3", 0, [3, 4])
+    nodes = [
+        op("Tensor", [], [], [x], "w", virtual=True),
+        op("Relu", [x], [tensor("v3", 1, [3, 4])], [later(tensor("v3", 1, [3, 4]), 2)], "y"),
+    ]
+    for rank in (0, 1):
+        content = text(document("v3", nodes, [(0, 1)], rank, 2), "v3")
+        (tmp_path / f"net.rank{rank}.json").write_bytes(content)
+    assert not cir.check(tmp_path)[1]
+    with (tmp_path / "net.rank0.safetensors").open("wb") as stream:
+        write_safetensors(stream, {"w": np.ones((3, 4), np.float32)})
+    (found,) = cir.check(tmp_path)[1]
+    assert (found.code.id, found.file) == ("W0280", str(tmp_path / "net.rank1.json"))
+    assert found.help == "put 'net.rank1.safetensors' beside it; without it they are inputs"
+    with (tmp_path / "net.rank1.safetensors").open("wb") as stream:
+        write_safetensors(stream, {"w": np.ones((3, 4), np.float32)})
+    assert not cir.check(tmp_path)[1]

@@ -414,6 +414,36 @@ def test_program_of_ranks_is_not_compared_with_one_of_other_ranks() -> None:
         cir.compare(parsed(all_reduce_program(2)), parsed(all_reduce_program(3)))
 
 
+WHOLE = """
+func.func @main(%x: tensor<4x2xf32>) -> (tensor<4x2xf32>) {
+  %y = core.add %x, %x : tensor<4x2xf32>
+  func.return %y : tensor<4x2xf32>
+}
+"""
+
+
+def test_ranks_are_compared_with_the_program_that_they_were_divided_from() -> None:
+    whole = parsed(WHOLE)
+    divided = cir.shard(whole, 2, "data")
+    x = np.arange(8, dtype=np.float32).reshape(4, 2)
+    for pair in ((whole, divided), (divided, whole)):
+        comparison = cir.compare(*pair, {"x": x})
+        assert comparison.is_within
+        assert sorted(value.name for value in comparison.values) == ["rank0.y", "rank1.y"]
+    wrong = parsed(WHOLE.replace("core.add %x, %x", "core.mul %x, %x"))
+    comparison = cir.compare(wrong, divided, {"x": x})
+    # |x * x - 2 x| is 3 at x = 3, the last of rank 0, and 35 at x = 7, the last of rank 1.
+    assert {value.name: value.absolute for value in comparison.values} == {"rank0.y": 3, "rank1.y": 35}
+
+
+def test_outputs_of_ranks_are_compared_with_stored_ones_of_the_whole_program() -> None:
+    divided = cir.shard(parsed(WHOLE), 2, "data")
+    x = np.arange(8, dtype=np.float32).reshape(4, 2)
+    expected = {"y": x + x, "rank1.y": x[2:] + x[2:] + 1}  # a full name goes before
+    comparison = cir.compare(divided, expected, {"rank0.x": x[:2], "rank1.x": x[2:]})
+    assert {value.name: value.absolute for value in comparison.values} == {"rank0.y": 0, "rank1.y": 1}
+
+
 def test_any_number_of_ranks_may_be_stated_and_only_some_are_listed() -> None:
     text = all_reduce_program(2).replace("core.world_size = 2", "core.world_size = 2147483647")
     (diagnostic,) = refused(text)

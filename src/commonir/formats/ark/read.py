@@ -21,7 +21,7 @@ from commonir.formats.ark.files import by_name, files_of_folder, missing_ranks, 
 from commonir.formats.ark.json_text import parse
 from commonir.formats.ark.plan import Plan, is_plan
 from commonir.formats.ark.schema import OpData, RankData, Schema, TensorData
-from commonir.formats.ark.weights import read_weights
+from commonir.formats.ark.weights import missing_weights, read_weights
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.origins import Location
@@ -91,6 +91,7 @@ def _program(ranks: Sequence[tuple[ark.Rank | None, list[Diagnostic]]]) -> Opene
             message = f"rank {rank.rank} is that of another file of the program too, '{escape(files[rank.rank])}'"
             diagnostics.append(Diagnostic(ARK_RANKS, message, where="Rank", file=file))
         files.setdefault(rank.rank, file)
+    diagnostics += missing_weights([rank for rank, _ in ranks if rank is not None])
     return (None if any(d.is_error for d in diagnostics) else module), diagnostics
 
 

@@ -6,18 +6,20 @@ ARK files have no place for them. Beside `NAME.json` stands `NAME.safetensors`; 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commonir.base.codes import OUTPUT_IN_THE_WAY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.file_codes import ARK_WEIGHTS, FILE_NOT_ACCESSIBLE
+from commonir.base.file_codes import ARK_WEIGHTS, FILE_NOT_ACCESSIBLE, MISSING_WEIGHTS
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape, plural
 from commonir.dialects import ark
 from commonir.ir.data import ArrayData, Data
 from commonir.ir.operation import Value
+from commonir.ir.origins import Location
 from commonir.ir.types import TensorType
 
 if TYPE_CHECKING:
@@ -96,6 +98,26 @@ def weights_of(rank: ark.Rank) -> dict[str, Data]:
         for name, view in views.items()
         if isinstance(view, ark.HoldsView) and view.content is not None
     }
+
+
+def missing_weights(ranks: Sequence[ark.Rank]) -> list[Diagnostic]:
+    """Returns a finding for each rank that has no file of weights, though others have one with tensors of its names."""
+    files = {rank: rank.location.file for rank in ranks if isinstance(rank.location, Location) and rank.location.file}
+    places = {rank: place_of(Path(file)) for rank, file in files.items()}
+    without = [rank for rank, place in places.items() if not place.is_file()]
+    if not 0 < len(without) < len(places):
+        return []
+    held = {name for rank in places if rank not in without for name in weights_of(rank)}
+    out: list[Diagnostic] = []
+    for rank in without:
+        names = [name for name in rank.initial_names.values() if name in held]
+        if names:
+            message = f"{rank.sym_name} lacks the weights of {plural(len(names), 'tensor')} that other ranks have"
+            place = escape(places[rank].name)
+            notes = [f"the first is '{escape(names[0])}'"]
+            help = f"put '{place}' beside it; without it they are inputs"
+            out.append(Diagnostic(MISSING_WEIGHTS, message, file=files[rank], notes=notes, help=help))
+    return out
 
 
 def refuse_leftover(path: Path) -> None:

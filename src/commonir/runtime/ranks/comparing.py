@@ -1,4 +1,4 @@
-"""Compares the outputs of programs of several ranks, on two engines or of two programs."""
+"""Compares the outputs of programs of several ranks: on two engines, of two programs, or with the whole program."""
 
 from __future__ import annotations
 
@@ -10,24 +10,29 @@ from numpy.typing import NDArray
 from commonir.base.codes import NOTHING_TO_COMPARE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
-from commonir.ir.module import Module
+from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.reports import Comparison, ValueDifference
-from commonir.runtime.comparing.divergence import EXACT, Precision, precisions, value_difference
+from commonir.runtime.comparing.divergence import EXACT, Precision, Side, precisions, value_difference
 from commonir.runtime.comparing.measures import Requirements
 from commonir.runtime.engine import Engine, EngineOptions
 from commonir.runtime.ranks.execution import prepare_ranks
 from commonir.runtime.ranks.program import Ranks, full_name
+from commonir.runtime.ranks.sharding import output_sources, shard_inputs, shard_outputs
 
 Array = NDArray[Any]
 
 
 class RanksSide(NamedTuple):
-    """One side of a comparison: a lowered program of several ranks, and the engine that runs it."""
+    """One side of a comparison: a lowered program of several ranks, and the engine that runs it.
+
+    With `whole`, the function that it was divided from, it runs on the inputs of that.
+    """
 
     module: Module
     ranks: Ranks
     engine: Engine
+    whole: Function | None = None
 
     @property
     def outputs(self) -> dict[str, Value]:
@@ -40,16 +45,47 @@ class RanksSide(NamedTuple):
 
     def run(self, inputs: Mapping[str, Array], options: EngineOptions) -> dict[str, Array]:
         """Returns the outputs for some inputs."""
-        return prepare_ranks(self.engine, self.module, self.ranks, options).run(inputs)
+        given = inputs if self.whole is None else shard_inputs(self.whole, self.ranks, inputs)
+        return prepare_ranks(self.engine, self.module, self.ranks, options).run(given)
 
     def precisions(self) -> dict[Value, Precision]:
         """Returns the precision of each value; see `divergence.precisions`."""
         return {value: precision for f in self.ranks.functions for value, precision in precisions(f).items()}
 
 
+class WholeSide(NamedTuple):
+    """One side of a comparison: a program that other ranks were divided from. Its outputs are what each rank has of
+    them.
+    """
+
+    side: Side
+    ranks: Ranks
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that runs it."""
+        return self.side.engine
+
+    @property
+    def outputs(self) -> dict[str, Value]:
+        """The outputs of which ranks have a part, by the names of the parts."""
+        known = self.side.outputs
+        return {name: known[source] for name, source in output_sources(self.side.function, self.ranks).items()}
+
+    def run(self, inputs: Mapping[str, Array], options: EngineOptions) -> dict[str, Array]:
+        """Returns the outputs for some inputs."""
+        side = self.side
+        outputs = side.engine.prepare(side.module, side.function.symbol_name, options).run(inputs)
+        return shard_outputs(side.function, self.ranks, outputs)
+
+    def precisions(self) -> dict[Value, Precision]:
+        """Returns the precision of each value; see `divergence.precisions`."""
+        return precisions(self.side.function)
+
+
 def compare_ranks(
-    a: RanksSide,
-    b: RanksSide,
+    a: RanksSide | WholeSide,
+    b: RanksSide | WholeSide,
     inputs: Mapping[str, Array],
     options: EngineOptions,
     required: Requirements,

@@ -6,7 +6,7 @@ others are replicated; the replicated output of the first rank is returned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from commonir.base.codes import WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Function
+from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type
 from commonir.runtime.adaptation import adapted_inputs, renamed_outputs
 from commonir.runtime.engine import Executable
@@ -66,18 +67,27 @@ class ShardedExecutable(WithState):
 
 
 def _shard(name: str, array: Array, type: Type, rank: int, ranks: int) -> Array:
-    shape = type.shape if isinstance(type, TensorType) else None
+    shape = _shape_of(type)
+    out = _part(array, shape, rank, ranks)
     if shape is None or len(shape) != array.ndim:
-        return array
-    sharded = [n for n, (dim, actual) in enumerate(zip(shape, array.shape, strict=True)) if dim not in (None, actual)]
-    sharded = [n for n in sharded if isinstance(shape[n], int)]
-    if not sharded:
-        return array
-    dim = shape[sharded[0]]
-    if len(sharded) > 1 or not isinstance(dim, int) or dim * ranks != array.shape[sharded[0]]:
+        return out
+    if any(isinstance(dim, int) and dim != actual for dim, actual in zip(shape, out.shape, strict=True)):
         message = f"input '{name}' has the shape {list(array.shape)}, which is not {ranks} times {type} along an axis"
         raise DiagnosticError(Diagnostic(WRONG_INPUT, message))
-    return np.take(array, range(rank * dim, (rank + 1) * dim), axis=sharded[0])
+    return out
+
+
+def _part(array: Array, shape: Sequence[object] | None, rank: int, ranks: int) -> Array:
+    """Returns the shard of an array that a rank has, if `ranks` shards of a shape make up the array along one axis;
+    else the array.
+    """
+    if shape is None or len(shape) != array.ndim:
+        return array
+    dims = [(n, dim) for n, dim in enumerate(shape) if isinstance(dim, int) and dim != array.shape[n]]
+    if len(dims) != 1 or dims[0][1] * ranks != array.shape[dims[0][0]]:
+        return array
+    axis, dim = dims[0]
+    return np.take(array, range(rank * dim, (rank + 1) * dim), axis=axis)
 
 
 def unshard_outputs(before: Function, ranks: Ranks, outputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -103,11 +113,59 @@ def unshard_outputs(before: Function, ranks: Ranks, outputs: Mapping[str, Array]
     return renamed_outputs(before, out) | unjoined
 
 
+def shard_outputs(before: Function, ranks: Ranks, outputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Returns what each rank has of the outputs of the original program, by full name; the whole of one that is not
+    sharded as ranks declare it.
+    """
+    return {
+        full_name(rank, name): _part(outputs[source], _shape_of(value.type), rank, ranks.world_size)
+        for rank, f in enumerate(ranks.functions)
+        for name, value, source in _with_sources(before, f)
+        if source in outputs
+    }
+
+
+def output_sources(before: Function, ranks: Ranks) -> dict[str, str]:
+    """Returns the names of outputs of the original program by the full names of those of ranks: equal ones, else those
+    of the same position.
+    """
+    return {
+        full_name(rank, name): source
+        for rank, f in enumerate(ranks.functions)
+        for name, _, source in _with_sources(before, f)
+    }
+
+
+def shard_expected(ranks: Ranks, expected: Mapping[str, Array], actual: Mapping[str, Array]) -> dict[str, Array]:
+    """Returns expected arrays with those of all ranks by full name: what each has of one that has the plain name."""
+    parts = {
+        full: _part(expected[name], actual[full].shape, rank, ranks.world_size)
+        for rank, f in enumerate(ranks.functions)
+        for name in f.output_names
+        if name in expected and (full := full_name(rank, name)) in actual and full not in expected
+    }
+    used = {name for rank, f in enumerate(ranks.functions) for name in f.output_names if full_name(rank, name) in parts}
+    return {name: array for name, array in expected.items() if name not in used} | parts
+
+
+def _shape_of(type: Type | None) -> Sequence[object] | None:
+    return type.shape if isinstance(type, TensorType) else None
+
+
+def _with_sources(before: Function, after: Function) -> Iterator[tuple[str, Value, str]]:
+    known = before.output_names
+    unmatched = iter([name for name in known if name not in after.output_names])
+    for name, value in zip(after.output_names, after.outputs, strict=True):
+        source = name if name in known else next(unmatched, None)
+        if source is not None:
+            yield name, value, source
+
+
 def _sharded_axis(shards: Sequence[Array], type: Type | None, ranks: int) -> int | None:
     """Returns the axis along which arrays are shards of a value of a type; None for other arrays."""
-    shape = type.shape if isinstance(type, TensorType) else None
+    shape = _shape_of(type)
     if not shards or shape is None or len(shape) != shards[0].ndim:
         return None
     dims = zip(shape, shards[0].shape, strict=True)
-    sharded = [n for n, (dim, actual) in enumerate(dims) if isinstance(dim, int) and dim != actual]
-    return sharded[0] if len(sharded) == 1 and shape[sharded[0]] == ranks * shards[0].shape[sharded[0]] else None
+    sharded = [(n, dim, actual) for n, (dim, actual) in enumerate(dims) if isinstance(dim, int) and dim != actual]
+    return sharded[0][0] if len(sharded) == 1 and sharded[0][1] == ranks * sharded[0][2] else None
