@@ -221,6 +221,13 @@ def _window(path: Path) -> None:
     save(_model(helper.make_graph([node], "window", [x], [y], [weight])), path)
 
 
+def _flatten(path: Path) -> None:
+    """A reshape to a constant shape, which fixes the batch."""
+    node = helper.make_node("Reshape", ["x", "shape"], ["y"], "flatten")
+    x, y = [helper.make_tensor_value_info(n, _FLOAT, s) for n, s in (("x", [1, 2, 4]), ("y", [1, 8]))]
+    save(_model(helper.make_graph([node], "g", [x], [y], [numpy_helper.from_array(np.array([1, 8]), "shape")])), path)
+
+
 def _kept(name: str) -> Callable[[Path], None]:
     """A package that coremltools wrote, from the test models."""
     return lambda path: shutil.copytree(ROOT / "tests/models" / name / "model.mlpackage", path) and None
@@ -228,6 +235,7 @@ def _kept(name: str) -> Callable[[Path], None]:
 
 MODELS: dict[str, Callable[[Path], object]] = {
     "window.onnx": _window,
+    "flatten.onnx": _flatten,
     "blocks.onnx": _blocks,
     "plain.mlpackage": _kept("pixel_shuffle_fp16"),
     "palettized.mlpackage": _kept("pixel_shuffle_palettized4_fp16"),

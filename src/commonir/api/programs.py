@@ -485,7 +485,7 @@ def edit(
     module: Module,
     *,
     rename: Mapping[str, str] | None = None,
-    dims: Mapping[str, int] | None = None,
+    dims: Mapping[str, int | str] | None = None,
     inputs: Mapping[str, NDArray[Any] | None] | None = None,
     metadata: Mapping[str, str] | None = None,
     add_outputs: Sequence[str] = (),
@@ -494,11 +494,12 @@ def edit(
 ) -> Module:
     """Returns an edited copy of the program, which shares constants with the original.
 
-    `rename` maps names of inputs, outputs and other values to new names. `dims` sets dimensions, each given by the name
-    of a dynamic dimension or as `INPUT.AXIS`. `inputs` makes inputs constants: arrays or, for None, their default
-    values; constants that follow are folded, and branches on them are resolved. An output that would become an input or
-    a constant is copied where the format demands that. `metadata` sets `description`, `version`, `author`, `license` or
-    any other text; an empty text removes an entry. All names refer to the original program.
+    `rename` maps names of inputs, outputs and other values to new names. `dims` sets dimensions, each given by the
+    name of a dynamic dimension or as `INPUT.AXIS`, to a number or the name of a dynamic dimension. `inputs` makes
+    inputs constants: arrays or, for None, their default values; constants that follow are folded, and branches on
+    them are resolved. An output that would become an input or a constant is copied where the format demands that.
+    `metadata` sets `description`, `version`, `author`, `license` or any other text; an empty text removes an entry.
+    All names refer to the original program.
 
     Raises: DiagnosticError (E0401, E0402, E0603, E0712) with every change that is impossible, and every error of the
     result.

@@ -104,10 +104,10 @@ def show(
     not: constants stand where they are used, and attributes that only files need are omitted. The text of a whole
     program that is not abridged, nor has elided constants, can be parsed.
 
-    `node` is the name of a value, a node or a type of operations; `around` is how many steps from users to operands and
-    back are shown around each, by default 1 around one operation and none around several. `names`: `mlir` names values
-    as mlir-opt does, `own` uses the names of the program; by default programs in MLIR
-    dialects only are printed as by mlir-opt. `locations` adds locations.
+    `node` is the name of a value, a node or a type of operations, or a pattern of names with `*`; `around` is how
+    many steps from users to operands and back are shown around each, by default 1 around one operation and none
+    around several. `names`: `mlir` names values as mlir-opt does, `own` uses the names of the program; by default
+    programs in MLIR dialects only are printed as by mlir-opt. `locations` adds locations.
 
     Raises: DiagnosticError (E0401 for an unknown operation; E0804 and E0806 for a syntax that the program does not
     have).

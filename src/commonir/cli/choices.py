@@ -13,6 +13,7 @@ from commonir.base.tuples import NamedTuple
 
 _CHANNELS = {"rgb": 3, "bgr": 3, "grayscale": 1}
 _RANGE = re.compile(r"([^=]+)=([0-9]{1,18})\.\.([0-9]{1,18})")
+_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 class ImageChoice(NamedTuple):
@@ -124,6 +125,23 @@ def parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
     return out
 
 
+def parse_new_dims(texts: Sequence[str]) -> dict[str, int | str]:
+    """Returns the dims of options `--set-dim DIM=N` by name: numbers, or names of dynamic dims.
+
+    Raises: WRONG_USAGE.
+    """
+    pairs = parse_pairs(texts, "--set-dim", "DIM=N")
+    names = {key: value for key, value in pairs.items() if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", value)}
+    diagnostics = Diagnostics()
+    for key, value in pairs.items():
+        if key not in names and _NUMBER.fullmatch(value) is None:
+            message = f"'--set-dim {escape(key)}={escape(value)}': the dim must be a number or a name"
+            help = "`--set-dim batch=8` fixes a dim, `--set-dim x.0=batch` makes it dynamic"
+            diagnostics.add(codes.WRONG_USAGE, message, help=help)
+    diagnostics.raise_errors()
+    return {key: names.get(key) or int(value) for key, value in pairs.items()}
+
+
 def parse_dims(texts: Sequence[str], option: str = "--set-dim") -> dict[str, int]:
     """Returns the dims of options `DIM=N` by name.
 
@@ -132,7 +150,7 @@ def parse_dims(texts: Sequence[str], option: str = "--set-dim") -> dict[str, int
     out: dict[str, int] = {}
     diagnostics = Diagnostics()
     for key, value in parse_pairs(texts, option, "DIM=N").items():
-        if re.fullmatch(r"[0-9]{1,18}", value) is None:
+        if _NUMBER.fullmatch(value) is None:
             message = f"'{option} {escape(key)}={escape(value)}': the dim must be a number"
             diagnostics.add(codes.WRONG_USAGE, message, help=f"give a name and a number: `{option} batch=8`")
         else:

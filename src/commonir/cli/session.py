@@ -284,7 +284,8 @@ class Session:
                 answer = self._refuse(Diagnostic(file_codes.LIMIT_EXCEEDED, "not enough memory"))
             except Exception as error:  # noqa: BLE001  whatever it is, the user hears that it is not their fault
                 answer = self._refuse(self._bug(error))
-            findings = [self._readable(finding) for finding in self.findings]
+            # An operation that is expanded may meet the same obstacle several times.
+            findings = list({str(d): d for d in map(self._readable, self.findings)}.values())
             return write_answer(answer, findings, self.verb, self.out, self.err, self.is_json, self.most_findings)
 
     def _in_file(self, finding: Diagnostic) -> Diagnostic:

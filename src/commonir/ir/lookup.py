@@ -7,6 +7,7 @@ MLIR), then a type of operation, with or without its dialect. A name is taken wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 
 from commonir.base.codes import AMBIGUOUS_NAME, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -48,9 +49,14 @@ def operations_named(operations: Iterable[Operation], name: str) -> list[Operati
 
 
 def find_operations(module: Module, name: str) -> list[Operation]:
-    """Returns the operations of a program that a name selects. Raises: DiagnosticError (E0401)."""
+    """Returns the operations of a program that a name selects, or a pattern of names with `*`.
+
+    Raises: DiagnosticError (E0401).
+    """
     operations = list(module.nested())
     result = operations_named(operations, name)
+    if not result and "*" in name:
+        result = [op for op in operations if any(fnmatchcase(known, name) for known in names_of(op))]
     if not result:
         known = [n for op in operations for n in (*names_of(op), op.name)]
         message = f"no value, node or type of operation is called '{name}'"

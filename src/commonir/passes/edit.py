@@ -17,6 +17,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.cloning import clone
 from commonir.ir.data import Data
 from commonir.ir.interface import NO_PORT, DimRange, Metadata, Port, default_data, metadata_of, set_metadata
+from commonir.ir.lookup import find_value
 from commonir.ir.module import Function, Module, unchangeable
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.ports import NewInterface
@@ -30,23 +31,24 @@ from commonir.passes.fix_inputs import fix_inputs
 from commonir.passes.named_values import require_one_body, required_value, returnable, taken_body
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.simplify import Evaluate, settle
-from commonir.symbolic import Dim, DimExpr, plain_symbol
+from commonir.symbolic import Dim, DimExpr, plain_symbol, symbol
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_DIMS: Mapping[str, int] = MappingProxyType({})
+_NO_CHANGES: Mapping[str, int | str] = MappingProxyType({})
 _NO_CONTENTS: Mapping[str, Data | None] = MappingProxyType({})
 
 
 class Edits(NamedTuple):
     """The changes to make. All names are those of the program before the changes.
 
-    `renames` maps old to new names of inputs, outputs and other values. `dims` sets dimensions, by the name of a symbol
-    or as `INPUT.AXIS`. `metadata` sets texts; an empty one removes an entry. `contents` makes inputs constants, with
-    some contents or, for None, their default values.
+    `renames` maps old to new names of inputs, outputs and other values. `dims` sets dimensions, by the name of a
+    symbol or as `INPUT.AXIS`; a text is the name of a dynamic dimension. `metadata` sets texts; an empty one
+    removes an entry. `contents` makes inputs constants, with some contents or, for None, their default values.
     """
 
     renames: Mapping[str, str] = _NOTHING
-    dims: Mapping[str, int] = _NO_DIMS
+    dims: Mapping[str, int | str] = _NO_CHANGES
     add_outputs: Sequence[str] = ()
     drop_outputs: Sequence[str] = ()
     metadata: Mapping[str, str] = _NOTHING
@@ -212,7 +214,9 @@ class _FunctionEdit:
         for old, new in renames.items():
             if old not in names:
                 message = f"'{self.function.symbol_name}' has no value '{old}'"
-                self.diagnostics.add(UNDEFINED_VALUE, message, help=did_you_mean(old, names))
+                value = find_value(self.function, old)
+                help = did_you_mean(old, names) if value is None else f"it is a node: its value is '{value.name}'"
+                self.diagnostics.add(UNDEFINED_VALUE, message, help=help)
             if not new:
                 self.diagnostics.add(IMPOSSIBLE_EDIT, f"'{old}' needs a name")
         name_counts = Counter([*renames.values(), *(n for n in names if n not in renames)])
@@ -234,15 +238,16 @@ class _FunctionEdit:
 
     # -- sizes
 
-    def _axes(self) -> dict[tuple[str, int], int]:
+    def _axes(self) -> dict[tuple[str, int], Dim]:
         """Returns the new dims by input and axis."""
-        out: dict[tuple[str, int], int] = {}
+        out: dict[tuple[str, int], Dim] = {}
         if not self.edits.dims and not self.bound:
             return out
         named = _named_dimensions(self.function)
-        for symbol, dim in self.bound.items():
-            out.update(dict.fromkeys(named.get(symbol, []), dim))
-        for text, dim in self.edits.dims.items():
+        for name, size in self.bound.items():
+            out.update(dict.fromkeys(named.get(name, []), size))
+        for text, new in self.edits.dims.items():
+            dim = symbol(new) if isinstance(new, str) else new
             axes = named.get(text) or self._axis(text)
             if not axes:
                 candidates = [*named, *(f"{v.name}.0" for v in self.function.inputs)]
@@ -250,7 +255,7 @@ class _FunctionEdit:
                 help = did_you_mean(text, candidates) or "name a dynamic dimension, or an input and an axis as in `x.0`"
                 self.diagnostics.add(UNKNOWN_DIMENSION, f"no input has a dimension '{text}'", notes=notes, help=help)
             for name, axis in axes:
-                if dim < 0:
+                if isinstance(dim, int) and dim < 0:
                     self.diagnostics.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}' cannot have size {dim}")
                     continue
                 if out.setdefault((name, axis), dim) != dim:
@@ -264,8 +269,13 @@ class _FunctionEdit:
         rank = len(_dims(value.type)) if value is not None else 0
         return [(name, int(number))] if number.isdecimal() and int(number) < rank else []
 
-    def _check_range(self, name: str, axis: int, dim: int) -> None:
+    def _check_range(self, name: str, axis: int, dim: Dim) -> None:
         port = self.input_ports.get(name, NO_PORT)
+        if isinstance(dim, DimExpr):
+            if port.ranges or port.shapes or port.shape:
+                message = f"axis {axis} of '{name}' cannot become dynamic: the program states which sizes it may have"
+                self.diagnostics.add(IMPOSSIBLE_EDIT, message)
+            return
         allowed = sorted({s[axis] for s in port.shapes if axis < len(s)})
         if axis < len(port.ranges) and dim not in port.ranges[axis]:
             message = f"axis {axis} of '{name}': size {dim} is outside of {port.ranges[axis]}"
@@ -274,8 +284,9 @@ class _FunctionEdit:
             listed = ", ".join(map(str, allowed))
             self.diagnostics.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}': size {dim} is none of {listed}")
 
-    def _set_dims(self, block: Block, axes: Mapping[tuple[str, int], int]) -> None:
+    def _set_dims(self, block: Block, axes: Mapping[tuple[str, int], Dim]) -> None:
         symbols: dict[str, Dim] = {**self.bound}
+        freed: dict[str, int] = {}
         is_refined = True
         arguments = {a.name: a for a in block.arguments}
         for (name, axis), new_dim in axes.items():
@@ -290,11 +301,15 @@ class _FunctionEdit:
                     raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
             else:
                 is_refined = is_refined and dim in (None, new_dim)
+                if isinstance(dim, int) and (name_of_new := plain_symbol(new_dim)) is not None:
+                    freed[name_of_new] = dim
                 dims = [new_dim if n == axis else d for n, d in enumerate(type.shape)]
                 arguments[name].retype(type.with_shape(tuple(dims)))
-        self._fix_ports(arguments, axes)
+        self._fix_ports(arguments, {place: dim for place, dim in axes.items() if isinstance(dim, int)})
         specialize(block, symbols)
         _infer_again(block, keep_declared=is_refined)
+        if freed:
+            _require_other_sizes(block, freed)
 
     def _fix_ports(self, arguments: Mapping[str, Value], axes: Mapping[tuple[str, int], int]) -> None:
         """Restricts the ports of inputs to shapes that agree with the new dims."""
@@ -403,6 +418,26 @@ def _infer_again(block: Block, *, keep_declared: bool, wrong: Collection[Operati
                 continue
             for result, type in zip(op.results, types, strict=True):
                 result.retype(with_known_dims(type, result.type) if keep_declared else type)
+    diagnostics.raise_errors()
+
+
+def _require_other_sizes(block: Block, before: Mapping[str, int]) -> None:
+    """Requires that the operations of a block work for other sizes of symbols than those before.
+
+    Raises: DiagnosticError (E0603) with every operation that works for one size only, such as a reshape to a constant.
+    """
+    diagnostics = Diagnostics()
+    # Twice the size, since some programs work for multiples only.
+    others = {name: 2 * size or 1 for name, size in before.items()}
+    for op in [op for outer in block.operations for op in outer.walk()]:
+        if not isinstance(op, Op) or op.declares_results or not op.operands:
+            continue
+        for c in infer(op).constraints:
+            if all(name in before for name in c.symbols) and c.holds(before) and not c.holds(others):
+                name = c.symbols[0]
+                message = f"'{name}' cannot become dynamic: {op.name} works for {before[name]} only"
+                notes = [f"for {others[name]}: {c.violation(others)}"]
+                diagnostics.add(IMPOSSIBLE_EDIT, message, where=_op_label(op), notes=notes)
     diagnostics.raise_errors()
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commonir.cli.choices import parse_dims, parse_pairs
+from commonir.cli.choices import parse_new_dims, parse_pairs
 from commonir.cli.options import PATH, ExternalData, completed, external_data_options, function_option, output_option
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     "dims",
     metavar="DIM=N",
     multiple=True,
-    help="Fix a dynamic dim by its name, or by input and axis (`x.0=1`).",
+    help="Set a dim by its name, or by input and axis (`x.0=1`): to a number, or to a name, which makes it dynamic.",
     shell_complete=completed("dims", "="),
 )
 @click.option(
@@ -92,7 +92,7 @@ def edit(
         raise click.UsageError(f"nothing to change: give {options}")
     names = parse_pairs(renames, "--rename", "OLD=NEW")
     texts = parse_pairs(metadata, "--meta", "KEY=TEXT")
-    parsed_dims = parse_dims(dims)
+    parsed_dims = parse_new_dims(dims)
     with session.progress(f"reading {model}") as progress:
         before = session.load(model)
         inputs = session.inputs(

@@ -17,7 +17,7 @@ from commonir.cli.session import Session, verb
 @click.option(
     "--node",
     metavar="NAME",
-    help="Show this node or value, or all nodes of this type, and neighbours.",
+    help="Show this node or value, or all nodes of this type or pattern (`*conv1*`), and neighbours.",
     shell_complete=completed("nodes"),
 )
 @click.option(
