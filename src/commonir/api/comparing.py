@@ -100,7 +100,8 @@ def compare(
     right = divergence.Side(a if b is None else b, known.get(names[-1]), function, seed)
     all_inputs = {**right.initial, **left.initial, **(inputs or {})}
     name = left.function.symbol_name
-    drawn = draw(left.lowered, function=name, seed=seed, dims=dims or {}, given=all_inputs)
+    sizes = {**divergence.sizes_fixed_by(left, right, all_inputs), **(dims or {})}
+    drawn = draw(left.lowered, function=name, seed=seed, dims=sizes, given=all_inputs)
     chosen = options or DEFAULT_OPTIONS
     comparing = divergence.ValueComparison(left, right, drawn, required=required, options=chosen)
     _check_names(required, [name for pair in comparing.pairs for name in pair[:2]])

@@ -40,6 +40,8 @@ def read_image(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -
 
     Raises: DiagnosticError (E0705 without Pillow, E0101, E0102, E0303, E0902).
     """
+    if not os.path.exists(path):
+        raise _missing(path)
     image = pillow("PIL.Image")
     try:
         with image.open(path, formats=("PNG", "JPEG")) as opened:
@@ -52,11 +54,7 @@ def read_image(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -
             return np.asarray(turned.convert(_GRAYSCALE if grayscale else _COLOR))
     except OSError as error:
         if isinstance(error, FileNotFoundError):
-            raise DiagnosticError(
-                Diagnostic(
-                    FILE_NOT_FOUND, "cannot read an input: no such file", file=path, help=did_you_mean_file(path)
-                )
-            ) from error
+            raise _missing(path) from error
         if error.errno is not None:
             reason = (error.strerror or type(error).__name__).lower()
             message = f"cannot read an input: {reason}"
@@ -123,6 +121,11 @@ def pillow(module: str) -> Any:
         message = "images need the package pillow"
         help = "python -m pip install 'commonir[image]'"
         raise DiagnosticError(Diagnostic(MISSING_PACKAGE, message, notes=[str(error)], help=help)) from error
+
+
+def _missing(path: str) -> DiagnosticError:
+    message = "cannot read an input: no such file"
+    return DiagnosticError(Diagnostic(FILE_NOT_FOUND, message, file=path, help=did_you_mean_file(path)))
 
 
 def _unread(path: str, reason: str, help: str | None = None) -> DiagnosticError:

@@ -316,3 +316,11 @@ def test_given_inputs_are_used() -> None:
     positive: Mapping[str, NDArray[np.generic]] = {"x": np.ones(2, np.float32)}
     assert cir.compare(a, b, positive).is_within
     assert not cir.compare(a, b, {"x": -np.ones(2, np.float32)}).is_within
+
+
+def test_random_inputs_have_the_sizes_that_one_side_fixes() -> None:
+    n = symbol("N", 1)
+    free, fixed = [core_module(core.exp, {"x": tensor(f32, size, 3)}, ["y"]) for size in (n, 7)]
+    assert cir.compare(free, fixed).is_within
+    assert cir.compare(fixed, free).is_within
+    assert cir.compare(free, fixed, {"x": np.ones((7, 3), np.float32)}).is_within

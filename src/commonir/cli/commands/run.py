@@ -206,6 +206,10 @@ def _answer(session: Session, ran: Ran, options: RunOptions, expected: Mapping[s
     ports = api.output_ports(program, function=function)
     outputs, empty = api.flat_arrays(program, whole, function=function)
     saved = save_run(session, ran, outputs, options)
+    taken = api.input_ports(program, function=function)
+    # `NAME` stands for the inputs of that name of all ranks.
+    given = {name for name in drawn if name in inputs or (not taken and name.partition(".")[2] in inputs)}
+    is_random = {name: name not in given and not (name in taken and taken[name].is_optional) for name in drawn}
     comparison = None
     if expected is not None:
         comparison = api.compare_run(
@@ -219,12 +223,9 @@ def _answer(session: Session, ran: Ran, options: RunOptions, expected: Mapping[s
         )
         comparison = comparison.replaced(engines=(options.expect, comparison.engines[1]))
         if not comparison.is_within:
-            help = None if inputs else "these inputs were random: give those that the saved outputs were computed from"
+            advice = "these inputs were random: give those that the saved outputs were computed from"
+            help = advice if any(is_random.values()) else None
             session.findings.add(codes.OUTPUTS_DIFFER, difference_of(comparison), file=options.expect, help=help)
-    taken = api.input_ports(program, function=function)
-    # `NAME` stands for the inputs of that name of all ranks.
-    given = {name for name in drawn if name in inputs or (not taken and name.partition(".")[2] in inputs)}
-    is_random = {name: name not in given and not (name in taken and taken[name].is_optional) for name in drawn}
     shown = {name: value for name, value in drawn.items() if is_random[name]}
     others = api.flat_arrays(program, shown, function=function)[0]
     result = _Result(

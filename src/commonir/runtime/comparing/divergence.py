@@ -36,6 +36,7 @@ from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions, is_s
 from commonir.runtime.interpreter.control import Globals
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.values import flat_array
+from commonir.symbolic import Dim, plain_symbol
 
 Array = NDArray[np.generic]
 
@@ -124,6 +125,23 @@ def _operations_by_result(function: Function) -> dict[str, Operation]:
 
 
 # -- inputs
+
+
+def sizes_fixed_by(a: Side, b: Side, given: Mapping[str, Array]) -> dict[str, int]:
+    """Returns the dims of one side's inputs that are fixed in the other, by name; given arrays fix their own."""
+    of_given = {plain_symbol(d) for name, v in a.inputs.items() if name in given for d in _dims(v)}
+    return {
+        symbol: size
+        for name, value in a.inputs.items()
+        if name in b.inputs
+        for dim, size in zip(_dims(value), _dims(b.inputs[name]), strict=False)
+        if (symbol := plain_symbol(dim)) is not None and isinstance(size, int) and symbol not in of_given
+    }
+
+
+def _dims(value: Value) -> tuple[Dim | None, ...]:
+    """Returns the dims of a tensor of known rank; nothing for other values."""
+    return (value.type.shape or ()) if isinstance(value.type, TensorType) else ()
 
 
 def shared_inputs(a: Side, b: Side, arrays: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Array]]:
