@@ -46,6 +46,14 @@ def test_a_dialect_of_mlir_needs_its_files() -> None:
         cir.load_dialects(["memref"])
 
 
+@pytest.mark.usefixtures("no_llvm")
+def test_a_file_that_the_prelude_lacks_needs_those_of_mlir(tmp_path: Path) -> None:
+    path = tmp_path / "own.td"
+    path.write_text('include "mlir/Dialect/Arith/IR/ArithBase.td"\n')
+    with pytest.raises(cir.DiagnosticError, match="install MLIR's files"):
+        cir.load_dialects([path])
+
+
 def test_operations_of_a_named_dialect_are_checked() -> None:
     mlir_include()
     (dialect,) = cir.load_dialects(["ub"])

@@ -18,6 +18,7 @@ from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.tuples import NamedTuple
+from commonir.tablegen.headers import PRELUDE
 
 Token = tuple[str, str, int]
 """Kind, text and offset. The kind of a keyword or mark is its own text; the others are named in `TokenKind`."""
@@ -399,6 +400,8 @@ class TokenStream:
             self.included.append(real)
             return
         help = "give the folder that it is in with -I"
+        if name.startswith("mlir/") and str(PRELUDE) in self.include_dirs:
+            help += ", or install MLIR's files: the prelude that stands for them has mlir/IR and mlir/Interfaces only"
         result = self.location.diagnostic(
             file_codes.TABLEGEN_INCLUDE, f"the included file '{name}' is not found", help=help
         )

@@ -3,6 +3,8 @@
 
 include "mlir/prelude/Definitions.td"
 
-def Builtin_Dialect : Dialect { let name = "builtin"; let cppNamespace = "::mlir"; let summary = "types and attributes of all dialects"; }
+def Builtin_Dialect : Dialect {
+  let name = "builtin"; let cppNamespace = "::mlir"; let summary = "types and attributes of all dialects";
+}
 
 #endif

@@ -87,7 +87,8 @@ class EnumAttrInfo<string name, list<EnumCase> cases, SignlessIntegerAttrBase ba
   let predicate = !if(genSpecializedAttr, Prelude_Isa<storageType>, baseAttrClass.predicate);
 }
 class Prelude_Allowed<string given, string type, list<EnumCase> cases> {
-  string words = !if(!empty(given), "allowed " # type # " cases: " # !interleave(!foreach(c, cases, c.value), ", "), given);
+  string words = !if(!empty(given), "allowed " # type # " cases: " # !interleave(!foreach(c, cases, c.value), ", "),
+                     given);
 }
 class IntEnum<string name, string summary, list<EnumCase> cases, int width>
     : EnumInfo<name, Prelude_Allowed<summary, "i" # width, cases>.words, cases, width>;
@@ -96,7 +97,8 @@ class IntEnumAttrBase<I intType, list<IntEnumAttrCaseBase> cases, string summary
   let predicate = And<[SignlessIntegerAttrBase<intType, summary>.predicate, Or<!foreach(c, cases, c.predicate)>]>;
 }
 class IntEnumAttr<I intType, string name, string summary, list<IntEnumAttrCaseBase> cases>
-    : EnumAttrInfo<name, cases, IntEnumAttrBase<intType, cases, Prelude_Allowed<summary, intType.summary, cases>.words>>;
+    : EnumAttrInfo<name, cases,
+                   IntEnumAttrBase<intType, cases, Prelude_Allowed<summary, intType.summary, cases>.words>>;
 class BitEnumBase<list<BitEnumCaseBase> cases> {
   int validBits = Prelude_Union<cases>.number;
   string separator = "|"; bit printBitEnumQuoted = 0; bit printBitEnumPrimaryGroups = 0;
@@ -141,7 +143,8 @@ class ConstantEnumCaseBase<Attr attribute, EnumInfo enumInfo, string case>
 class ConstantEnumCase<Attr attribute, string case>
     : ConstantEnumCaseBase<attribute, !if(!isa<EnumAttr>(attribute), !cast<EnumAttr>(attribute).enum,
                                           !cast<EnumInfo>(attribute)), case>;
-class EnumProp<EnumInfo enumInfo> : Property<enumInfo.cppType, enumInfo.summary>, Prelude_Told { EnumInfo enum = enumInfo; }
+class EnumProp<EnumInfo enumInfo>
+    : Property<enumInfo.cppType, enumInfo.summary>, Prelude_Told { EnumInfo enum = enumInfo; }
 class EnumPropWithAttrForm<EnumInfo enumInfo, Attr attributeForm> : EnumProp<enumInfo> {
   bit storeInCustomAttribute = 0; Attr attrForm = attributeForm;
 }

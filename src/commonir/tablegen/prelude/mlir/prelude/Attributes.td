@@ -42,7 +42,8 @@ class DerivedAttr<code ret, code b, code convert = ""> : Attr<CPred<"true">, "de
   code body = b; let returnType = ret; let convertFromStorage = convert;
 }
 class DerivedTypeAttr<code body> : DerivedAttr<"::mlir::Type", body>;
-class ConstantAttr<Attr attribute, string val> : AttrConstraint<CPred<"$_self == " # val>, "constant attribute " # val> {
+class ConstantAttr<Attr attribute, string val>
+    : AttrConstraint<CPred<"$_self == " # val>, "constant attribute " # val> {
   string value = val; Attr attr = attribute;
 }
 class ConstantStrAttr<Attr attribute, string val> : ConstantAttr<attribute, "\"" # val # "\"">;
@@ -147,7 +148,8 @@ class IntElementsAttrOf<int width>
     : IntElementsAttrBase<Prelude_ElementTest<"isInteger(" # width # ")">, width # "-bit integer elements attribute">;
 // Defaults are the elements of a tensor of the shape.
 class Prelude_Filled<int width, list<int> dims = []> {
-  string constBuilderCall = "RankedTensorType::get({" # !interleave(dims, ", ") # "}, $_builder.getIntegerType(" # width # "))";
+  string constBuilderCall = "RankedTensorType::get({" # !interleave(dims, ", ") # "}, $_builder.getIntegerType("
+      # width # "))";
 }
 class SignlessIntElementsAttr<int width>
     : IntElementsAttrBase<Prelude_ElementTest<"isSignlessInteger(" # width # ")">,
@@ -185,7 +187,8 @@ def DenseBoolArrayAttr : DenseArrayAttrBase<"DenseBoolArrayAttr", "bool", "i1">;
 foreach w = [8, 16, 32, 64] in
   def DenseI # w # ArrayAttr : DenseArrayAttrBase<"DenseI" # w # "ArrayAttr", "int" # w # "_t", "i" # w>;
 foreach w = [32, 64] in
-  def DenseF # w # ArrayAttr : DenseArrayAttrBase<"DenseF" # w # "ArrayAttr", !if(!eq(w, 32), "float", "double"), "f" # w>;
+  def DenseF # w # ArrayAttr
+      : DenseArrayAttrBase<"DenseF" # w # "ArrayAttr", !if(!eq(w, 32), "float", "double"), "f" # w>;
 
 class ArrayAttrBase<Pred condition, string summary> : Prelude_Stored<"ArrayAttr", summary, condition> {
   let valueType = NoneType;
@@ -218,7 +221,8 @@ class AllAttrOf<list<AttrConstraint> constraints>
     : AttrConstraint<And<!foreach(each, constraints, each.predicate)>,
                      !interleave(!foreach(each, constraints, each.summary), " and ")>;
 def IsNullAttr : AttrConstraint<CPred<"!$_self">, "empty attribute (for optional attributes)">;
-class Prelude_Int<string test, string words> : AttrConstraint<CPred<"cast<IntegerAttr>($_self)." # test>, "whose " # words>;
+class Prelude_Int<string test, string words>
+    : AttrConstraint<CPred<"cast<IntegerAttr>($_self)." # test>, "whose " # words>;
 class IntNEQValue<int n> : Prelude_Int<"getInt() != " # n, "value is not " # n>;
 class IntMinValue<int n> : Prelude_Int<"getInt() >= " # n, "minimum value is " # n>;
 class IntMaxValue<int n> : Prelude_Int<"getInt() <= " # n, "maximum value is " # n>;
@@ -249,11 +253,13 @@ class DenseArraySorted<DenseArrayAttrBase arrayType>
     : AttrConstraint<Prelude_Items<"is_sorted(", ")">, "should be in non-decreasing order">;
 class DenseArrayStrictlySorted<DenseArrayAttrBase arrayType>
     : AttrConstraint<And<[Prelude_Items<"is_sorted(", ")">,
-                          Prelude_Items<"[](ArrayRef<int> a) { return adjacent_find(begin(a), end(a)) == end(a); }(", ")">]>,
+                          Prelude_Items<"[](ArrayRef<int> a) { return adjacent_find(begin(a), end(a)) == end(a); }(",
+                                        ")">]>,
                      "should be in increasing order">;
 class Prelude_Nth<int n, list<string> tests, string words>
     : AttrConstraint<And<[CPred<"cast<ArrayAttr>($_self).size() > " # n>]
-                         # !foreach(test, tests, CPred<"cast<IntegerAttr>(cast<ArrayAttr>($_self)[" # n # "]).getInt() " # test>)>,
+                         # !foreach(test, tests, CPred<"cast<IntegerAttr>(cast<ArrayAttr>($_self)[" # n # "])"
+                                                       # ".getInt() " # test>)>,
                      "whose " # n # "-th element must be " # words>;
 class IntArrayNthElemEq<int index, int value> : Prelude_Nth<index, ["== " # value], "" # value>;
 class IntArrayNthElemMinValue<int index, int min> : Prelude_Nth<index, [">= " # min], "at least " # min>;
@@ -298,7 +304,8 @@ class ConfinedProp<Property p, Pred pred, string newSummary = "">
 class ConstantProp<Property prop, string val>
     : ConfinedProp<prop, CPred<"$_self == " # val>, "constant '" # prop.summary # "': " # val> { string value = val; }
 class OptionalProp<Property p, bit canDelegateParsing = 1>
-    : Property<"std::optional<" # p.storageType # ">", "optional " # p.summary, "std::optional<" # p.interfaceType # ">"> {
+    : Property<"std::optional<" # p.storageType # ">", "optional " # p.summary,
+               "std::optional<" # p.interfaceType # ">"> {
   let defaultValue = "std::nullopt";
   let printer = !if(!and(canDelegateParsing, !empty(p.defaultValue), !not(!empty(p.optionalParser))), "", "some<..>");
   let optionalParser = "none";
@@ -309,7 +316,8 @@ class ArrayProp<Property elem = Property<>, string newSummary = "">
 class IntArrayProp<Property elem, string newSummary = ""> : ArrayProp<elem, newSummary>;
 
 // Their earlier names.
-class IntProperty<string storageTypeParam, string desc = ""> : IntProp<storageTypeParam, desc>, Deprecated<"use IntProp">;
+class IntProperty<string storageTypeParam, string desc = "">
+    : IntProp<storageTypeParam, desc>, Deprecated<"use IntProp">;
 class ArrayProperty<Property elem = Property<>, string newSummary = "">
     : ArrayProp<elem, newSummary>, Deprecated<"use ArrayProp">;
 class IntArrayProperty<Property elem, string newSummary = "">

@@ -76,7 +76,8 @@ class NativeTrait<string name, string entityType, code extraClassDeclaration = [
 }
 class ParamNativeTrait<string prop, string params, string entityType>
     : NativeTrait<prop # "<" # params # ">::Impl", entityType>;
-class GenInternalTrait<string prop, string entityType> : Trait { string trait = "::mlir::" # entityType # "Trait::" # prop; }
+class GenInternalTrait<string prop, string entityType>
+    : Trait { string trait = "::mlir::" # entityType # "Trait::" # prop; }
 class PredTrait<string descr, Pred pred> : Trait { Pred predicate = pred; string summary = descr; }
 
 // Traits of operations say which others come before them.

@@ -41,9 +41,11 @@ class TypeInterface<string name, list<Interface> baseInterfaces = []>
       Type<Prelude_Isa<!if(!empty(cppNamespace), name, cppNamespace # "::" # name)>, name # " instance",
            !if(!empty(cppNamespace), name, cppNamespace # "::" # name)>;
 class PromisedAttrInterface<AttrInterface interface>
-    : AttrConstraint<interface.predicate, "promising or implementing the `" # interface.cppInterfaceName # "` attr interface">;
+    : AttrConstraint<interface.predicate,
+                     "promising or implementing the `" # interface.cppInterfaceName # "` attr interface">;
 class PromisedTypeInterface<TypeInterface interface>
-    : TypeConstraint<interface.predicate, "promising or implementing the `" # interface.cppInterfaceName # "` type interface">;
+    : TypeConstraint<interface.predicate,
+                     "promising or implementing the `" # interface.cppInterfaceName # "` type interface">;
 
 class Prelude_Same<Interface interface> {
   string description = interface.description; string cppNamespace = interface.cppNamespace;
@@ -114,11 +116,13 @@ class DefaultValuedParameter<string type, string value, string desc = ""> : Attr
   let defaultValue = value;
 }
 class OptionalParameter<string type, string desc = ""> : DefaultValuedParameter<type, type # "()", desc>;
-class StringRefParameter<string desc = "", string value = ""> : DefaultValuedParameter<"::llvm::StringRef", value, desc>;
+class StringRefParameter<string desc = "", string value = "">
+    : DefaultValuedParameter<"::llvm::StringRef", value, desc>;
 class APIntParameter<string desc> : AttrOrTypeParameter<"::llvm::APInt", desc>;
 class APFloatParameter<string desc> : AttrOrTypeParameter<"::llvm::APFloat", desc>;
 class ArrayRefParameter<string arrayOf, string desc = ""> : AttrOrTypeParameter<"ArrayRef<" # arrayOf # ">", desc>;
-class OptionalArrayRefParameter<string arrayOf, string desc = ""> : OptionalParameter<"ArrayRef<" # arrayOf # ">", desc>;
+class OptionalArrayRefParameter<string arrayOf, string desc = "">
+    : OptionalParameter<"ArrayRef<" # arrayOf # ">", desc>;
 class SelfAllocationParameter<string type, string desc> : AttrOrTypeParameter<type, desc>;
 class ArrayRefOfSelfAllocationParameter<string arrayOf, string desc> : ArrayRefParameter<arrayOf, desc>;
 class ResourceHandleParameter<string handleType, string desc = ""> : AttrOrTypeParameter<handleType, desc>;
@@ -156,7 +160,8 @@ class AnyMatchOperatorTrait<list<string> names, string operator, string summary>
   list<string> values = names;
 }
 class AllTypesMatch<list<string> names> : AllMatchSameOperatorTrait<names, "$_self.getType()", "type">;
-class AllTypeIDsMatch<list<string> names> : AllMatchSameOperatorTrait<names, "$_self.getType().getTypeID()", "type IDs">;
+class AllTypeIDsMatch<list<string> names>
+    : AllMatchSameOperatorTrait<names, "$_self.getType().getTypeID()", "type IDs">;
 class AllElementTypesMatch<list<string> names>
     : AllMatchSameOperatorTrait<names, ElementType<"_self">.result, "element type">;
 class AllElementCountsMatch<list<string> names>
@@ -166,7 +171,8 @@ class AllShapesMatch<list<string> names> : AllMatchSameOperatorTrait<names, Shap
 
 class TypesMatchWith<string summary, string lhsArg, string rhsArg, string transform,
                      string comparator = "std::equal_to<>()">
-    : PredOpTrait<summary, CPred<!subst("$_self", "$" # lhsArg # ".getType()", transform) # " == $" # rhsArg # ".getType()">> {
+    : PredOpTrait<summary, CPred<!subst("$_self", "$" # lhsArg # ".getType()", transform)
+                                 # " == $" # rhsArg # ".getType()">> {
   string transformer = transform; string lhs = lhsArg; string rhs = rhsArg;
 }
 class RangedTypesMatchWith<string summary, string lhsArg, string rhsArg, string transform>

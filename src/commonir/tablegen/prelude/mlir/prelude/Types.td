@@ -9,7 +9,8 @@ class Type<Pred condition, string descr = "", string cppType = "::mlir::Type">
     : TypeConstraint<condition, descr, cppType> { string builderCall = ""; string description = ""; }
 class BuildableType<code builder> { code builderCall = builder; }
 class SameBuildabilityAs<Type type, code builder> { code builderCall = !if(!empty(type.builderCall), "", builder); }
-class TypeAlias<Type t, string summary = t.summary> : Type<t.predicate, summary, t.cppType>, BuildableType<t.builderCall>;
+class TypeAlias<Type t, string summary = t.summary>
+    : Type<t.predicate, summary, t.cppType>, BuildableType<t.builderCall>;
 class DialectType<Dialect d, Pred condition, string descr = "", string cppType = "::mlir::Type">
     : Type<condition, descr, cppType> { Dialect dialect = d; }
 
@@ -30,18 +31,22 @@ class AnyTypeOf<list<Type> allowedTypeList, string summary = "", string cppType 
   list<Type> allowedTypes = allowedTypeList;
 }
 class AllOfType<list<Type> allowedTypeList, string summary = "", string cppType = "::mlir::Type">
-    : Type<And<!foreach(t, allowedTypeList, t.predicate)>, Prelude_Words<allowedTypeList, summary, "and">.all, cppType> {
+    : Type<And<!foreach(t, allowedTypeList, t.predicate)>,
+           Prelude_Words<allowedTypeList, summary, "and">.all, cppType> {
   list<Type> allowedTypes = allowedTypeList;
 }
 class ConfinedType<Type type, list<Pred> predicates, string summary = "", string cppType = type.cppType>
-    : Type<And<[type.predicate] # predicates>, summary, cppType> { list<Pred> predicateList = predicates; Type baseType = type; }
+    : Type<And<[type.predicate] # predicates>, summary, cppType> {
+  list<Pred> predicateList = predicates; Type baseType = type;
+}
 
 def AnyType : Type<CPred<"true">, "any type">;
 def NoneType : Type<Prelude_Isa<"NoneType">, "none type">, BuildableType<"$_builder.getNoneType()">;
 def FunctionType : Type<Prelude_Isa<"FunctionType">, "function type", "::mlir::FunctionType">;
 def GraphType : Type<Prelude_Isa<"GraphType">, "graph type">;
 class OpaqueType<string dialect, string name, string summary>
-    : Type<CPred<"isOpaqueTypeWithName($_self, \"" # dialect # "\", \"" # name # "\")">, summary>, BuildableType<"OpaqueType::get(..)">;
+    : Type<CPred<"isOpaqueTypeWithName($_self, \"" # dialect # "\", \"" # name # "\")">, summary>,
+      BuildableType<"OpaqueType::get(..)">;
 
 // -- numbers
 
@@ -78,7 +83,8 @@ class SignedIntOfWidths<list<int> widths> : Prelude_OneOf<!foreach(w, widths, SI
 class UnsignedIntOfWidths<list<int> widths> : Prelude_OneOf<!foreach(w, widths, UI<w>), widths, "unsigned integer">;
 
 def AnyFloat : Type<Prelude_Isa<"FloatType">, "floating-point">;
-class F<int width> : Prelude_Kind<"isF" # width, width # "-bit float">, BuildableType<"$_builder.getF" # width # "Type()"> {
+class F<int width>
+    : Prelude_Kind<"isF" # width, width # "-bit float">, BuildableType<"$_builder.getF" # width # "Type()"> {
   int bitwidth = width;
 }
 foreach width = [16, 32, 64, 80, 128] in def F # width : F<width>;
@@ -98,7 +104,8 @@ class Complex<Type elType>
 
 // -- shapes
 
-foreach name = ["BaseMemRef", "MemRef", "RankedTensor", "Shaped", "Tensor", "Tuple", "UnrankedMemRef", "UnrankedTensor"] in
+foreach name = ["BaseMemRef", "MemRef", "RankedTensor", "Shaped", "Tensor", "Tuple", "UnrankedMemRef",
+                "UnrankedTensor"] in
   def Is # name # TypePred : Prelude_Isa<name # "Type">;
 def IsTensorOrMemRefTypePred : Or<[IsTensorTypePred, IsMemRefTypePred]>;
 def HasRankPred : CPred<"cast<ShapedType>($_self).hasRank()">;
@@ -137,16 +144,18 @@ class IsVectorOfShape<list<int> shape>
     : CPred<"cast<VectorType>($_self).getShape() == ArrayRef<int64_t>({" # !interleave(shape, ", ") # "})">;
 class IsNthDimSizeIsOneOfPred<int n, list<int> allowedSizes>
     : And<[Prelude_Rank<">= " # !if(!lt(n, 0), !sub(0, n), !add(n, 1))>,
-           CPred<"is_contained({" # !interleave(allowedSizes, ", ") # "}, cast<ShapedType>($_self).getDimSize(" # n # "))">]>;
+           CPred<"is_contained({" # !interleave(allowedSizes, ", ") # "}, "
+                 # "cast<ShapedType>($_self).getDimSize(" # n # "))">]>;
 
 // -- containers
 
 class ContainerType<Type etype, Pred containerPred, code elementTypeCall, string descr,
                     string cppType = "::mlir::Type">
-    : Type<And<[containerPred, Prelude_Part<elementTypeCall, etype.predicate>]>, descr # " of " # etype.summary # " values",
-           cppType>;
+    : Type<And<[containerPred, Prelude_Part<elementTypeCall, etype.predicate>]>,
+           descr # " of " # etype.summary # " values", cppType>;
 class ShapedContainerType<list<Type> allowedTypes, Pred containerPred, string descr, string cppType = "::mlir::Type">
-    : ContainerType<AnyTypeOf<allowedTypes>, containerPred, "cast<ShapedType>($_self).getElementType()", descr, cppType>;
+    : ContainerType<AnyTypeOf<allowedTypes>, containerPred, "cast<ShapedType>($_self).getElementType()",
+                    descr, cppType>;
 class ValueSemanticsContainerOf<list<Type> allowedTypes>
     : ShapedContainerType<allowedTypes, HasValueSemanticsPred, "container with value semantics">;
 def AnyShaped : ShapedContainerType<[AnyType], IsShapedTypePred, "shaped">;
@@ -223,7 +232,8 @@ class VectorOfLength<list<int> allowedLengths>
 class FixedVectorOfLength<list<int> allowedLengths>
     : Prelude_VectorWithLength<IsFixedVectorOfLengthPred<allowedLengths>, "length " # !interleave(allowedLengths, "/")>;
 class ScalableVectorOfLength<list<int> allowedLengths>
-    : Prelude_VectorWithLength<IsScalableVectorOfLengthPred<allowedLengths>, "length " # !interleave(allowedLengths, "/")>;
+    : Prelude_VectorWithLength<IsScalableVectorOfLengthPred<allowedLengths>,
+                               "length " # !interleave(allowedLengths, "/")>;
 // Several conditions at once; the summaries follow each other.
 class Prelude_Both<list<Type> types> : AllOfType<types, !interleave(!foreach(t, types, t.summary), "")>;
 class VectorOfRankAndType<list<int> allowedRanks, list<Type> allowedTypes>
@@ -242,10 +252,12 @@ class ScalableVectorOfRankAndLengthAndType<list<int> allowedRanks, list<int> all
     : Prelude_Both<[ScalableVectorOfRank<allowedRanks>, ScalableVectorOfAnyRank<allowedTypes>,
                     ScalableVectorOfLength<allowedLengths>]>;
 class VectorWithTrailingDimScalableOfSizeAndType<list<int> allowedTrailingSizes, list<Type> allowedTypes>
-    : Prelude_Both<[VectorWithTrailingDimScalableOf<allowedTypes>, ShapedTypeWithNthDimOfSize<-1, allowedTrailingSizes>]>;
+    : Prelude_Both<[VectorWithTrailingDimScalableOf<allowedTypes>,
+                    ShapedTypeWithNthDimOfSize<-1, allowedTrailingSizes>]>;
 class FixedVectorOfShapeAndType<list<int> shape, Type elType>
     : ShapedContainerType<[elType], And<[IsVectorOfShape<shape>, IsFixedVectorOfAnyRankTypePred]>,
-                          "vector<" # !interleave(shape, "x") # "x" # elType # ">">, BuildableType<"VectorType::get(..)">;
+                          "vector<" # !interleave(shape, "x") # "x" # elType # ">">,
+      BuildableType<"VectorType::get(..)">;
 
 class MixedContainerType<Type etype, Pred containerPred, code elementTypesCall, string descr>
     : Type<And<[containerPred, Concat<"all_of(" # elementTypesCall # ", [](Type t) { return t && (",
