@@ -116,6 +116,18 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
         ),
         ["W0205 graph.node[0] 'y': G6: onnx.MatMul: N and M must be equal"],
     ),
+    "a slice up to a large number, which leaves the size": (
+        _model(
+            [
+                helper.make_node("Slice", ["x", "begin", "end"], ["s"]),
+                helper.make_node("Concat", ["x", "s"], ["y"], axis=1),
+            ],
+            inputs=[_info("x", "N", 2)],
+            outputs=[_info("y", "N", 4)],
+            initializer=[helper.make_tensor(n, TensorProto.INT64, [1], [v]) for n, v in (("begin", 0), ("end", 10**9))],
+        ),
+        [],
+    ),
     "a number for a size that is none": (
         _model([helper.make_node("Relu", ["x"], ["y"])], inputs=[_info("x", 2, "N")], outputs=[_info("y", 2, 7)]),
         ["W0205 graph.node[0] 'y': G10: onnx.Relu: axis 1 of 'y' is stated as 7, and the operator gives N"],

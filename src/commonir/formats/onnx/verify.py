@@ -280,7 +280,10 @@ def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
     if not derived.constraints and derived.types == tuple([r.type for r in op.results]):
         return
     for c in derived.constraints:
-        if c.relation == "==" and not c.is_broadcast and isinstance(c.lhs, DimExpr) and isinstance(c.rhs, DimExpr):
+        if c.relation != "==" or c.is_broadcast or not isinstance(c.lhs, DimExpr) or not isinstance(c.rhs, DimExpr):
+            continue
+        # An end of 1,000,000,000 in a slice stands for all: `N` and `min(N, 1000000000)` are one dim.
+        if not c.holds({name: 2 * n + 3 for n, name in enumerate(c.symbols)}):
             yield Diagnostic(QUESTIONABLE_MODEL, f"G6: {op.name}: {c.lhs} and {c.rhs} must be equal")
     for v, type in zip(op.results, derived.types, strict=False):
         if not isinstance(v.type, TensorType) or not isinstance(type, TensorType) or v.type.rank != type.rank:
