@@ -16,6 +16,7 @@ import commonir as cir
 from commonir import api
 from commonir.dialects import core
 from commonir.inspection.viewing import View, draw
+from commonir.inspection.viewing.details import short_type
 from commonir.inspection.viewing.page import page
 from commonir.inspection.viewing.styles import FAMILIES, family_of
 from commonir.inspection.viewing.weights import WeightReader
@@ -23,7 +24,7 @@ from commonir.ir.data import ArrayData
 from commonir.ir.types import f32, tensor
 from commonir.ods import Dialects
 
-from tests.faults import model
+from tests.faults import MODELS, model
 
 EVIL = "</script><script>alert(1)</script><!--\x1b\u202e"
 
@@ -153,3 +154,8 @@ def test_compressed_weights_say_how_and_where_they_are_stored() -> None:
     assert (query["storage"], query["bytes"]) == ("palettized 4 bits; weight.bin, offset 1,344", "306 B")
     assert len(set(query["first"])) <= 16
     assert sum(query["histogram"]) == query["count"] == 576
+
+
+def test_types_of_a_classifier_are_short() -> None:
+    program = cir.load(MODELS / "kinds/classifier_texts.mlpackage")
+    assert [short_type(v) for v in program.main.outputs] == ["string", "map<string, f64>"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -32,6 +33,8 @@ FEW_ELEMENTS = 8
 _MOST_LISTED = 200
 _MOST_IN_TOOLTIP = 24
 _LONGEST_TEXT = 300
+_SCALAR = re.compile(r"tensor<(\w+)>")
+"""The type of a scalar inside another type."""
 
 Marks = Mapping[Operation, Sequence[str]]
 """Highlighted operations, with at least one line of tooltip each."""
@@ -241,9 +244,11 @@ def named_operands(op: Operation) -> list[tuple[str, Value]]:
 
 
 def short_type(value: Value) -> str:
-    """Returns a short form of the type of a value."""
-    text = with_short_dims(str(value.type))
-    return text[len("tensor<") : -1].replace('"', "") if isinstance(value.type, TensorType) else text
+    """Returns a short form of the type of a value, such as `map<string, f64>`."""
+    text = with_short_dims(str(value.type)).replace("!builtin.", "")
+    if isinstance(value.type, TensorType):
+        return text[len("tensor<") : -1].replace('"', "")
+    return _SCALAR.sub(r"\1", text)
 
 
 def _position(op: Operation) -> str:
