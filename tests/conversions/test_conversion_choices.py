@@ -42,7 +42,7 @@ def test_dimension_may_be_bounded() -> None:
 
 
 def test_dimension_that_no_input_has_is_refused() -> None:
-    with pytest.raises(DiagnosticError, match="no input has the dimension 'm'"):
+    with pytest.raises(DiagnosticError, match="no input has a dimension 'm'"):
         commonir.convert(_program(), "coreml", ranges={"m": (1, 2)})
 
 

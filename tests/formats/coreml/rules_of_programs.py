@@ -285,7 +285,7 @@ RULES: Sequence[Rule] = (
         "blocks: block inputs that differ from loop_vars, in number",
         lambda: loop(asks(inputs=[]), repeats()),
         MALFORMED_REGION,
-        "mil.while_loop: inputs of the condition: expected 1 values, found 0",
+        "mil.while_loop: inputs of the condition: expected 1 value, found 0",
     ),
     Rule(
         "blocks: block inputs that differ from loop_vars, in type",
@@ -297,7 +297,7 @@ RULES: Sequence[Rule] = (
         "blocks: block inputs that differ from loop_vars, in the body",
         lambda: loop(asks(), repeats(inputs=[("v", X), ("u", X)])),
         MALFORMED_REGION,
-        "mil.while_loop: inputs of the body: expected 1 values, found 2",
+        "mil.while_loop: inputs of the body: expected 1 value, found 2",
     ),
     Rule(
         "blocks: block outputs that differ from loop_vars",
