@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+
+import numpy as np
 import pytest
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects import onnx
 from commonir.ir import Block, Region, TensorType, Value, data_of, tensor
 from commonir.ir.attributes import EnumAttr, FloatAttr, IntegerAttr
-from commonir.ir.types import boolean, f16, f32, f64, i32, i64
+from commonir.ir.types import boolean, f16, f32, f64, i16, i32, i64
 from commonir.notation import Expr, Indices, Tensor
 from commonir.ods import Op, attr_types, attribute, element_type, operand, result
 from commonir.symbolic import symbol
@@ -247,3 +251,19 @@ def test_inference_is_traced_once_per_types_and_attributes() -> None:
 def test_negative_zero_and_nan_are_attributes_of_their_own() -> None:
     assert FloatAttr(0.0) is not FloatAttr(-0.0)
     assert FloatAttr(float("nan")) is FloatAttr(float("nan"))
+
+
+def test_signature_of_a_definition_has_its_fields() -> None:
+    assert str(inspect.signature(Scale)).startswith("(x: 'Value', factor: 'float' = 2.0, mode: 'Mode' = ")
+    assert list(inspect.signature(Affine).parameters) == [f.name for f in Affine.layout.arguments]
+
+
+def test_array_is_the_data_of_an_attribute() -> None:
+    array = np.array([[1, 2], [3, 4]], np.int16).T
+    op = onnx.Constant(value=array)  # pyright: ignore[reportArgumentType]  # what is converted
+    array[:] = 0
+    assert op.result.type == tensor(i16, 2, 2)
+    assert op.value is not None
+    assert op.value.values() == (1, 3, 2, 4), "a copy, in order of the axes"
+    with pytest.raises(DiagnosticError, match=r"'value' of onnx\.Constant: no element type is like datetime64"):
+        onnx.Constant(value=np.zeros(2, "M8[s]"))  # pyright: ignore[reportArgumentType]

@@ -6,7 +6,7 @@ import_members(
     globals(),
     {
         "cloning": "clone",
-        "data": "ArrayData Data DeferredData FileData InlineData MappedFile TextData data_of",
+        "data": "ArrayData Data DeferredData FileData InlineData MappedFile TextData data_of data_of_array",
         "module": "Function Module Symbol",
         "operation": "Block Operation Region Value",
         "origins": "Location",

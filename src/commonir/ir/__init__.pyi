@@ -9,6 +9,7 @@ from commonir.ir.data import InlineData as InlineData
 from commonir.ir.data import MappedFile as MappedFile
 from commonir.ir.data import TextData as TextData
 from commonir.ir.data import data_of as data_of
+from commonir.ir.data import data_of_array as data_of_array
 from commonir.ir.module import Function as Function
 from commonir.ir.module import Module as Module
 from commonir.ir.module import Symbol as Symbol

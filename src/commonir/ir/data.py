@@ -12,13 +12,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 from math import prod
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT
 from commonir.base.text import plural
 from commonir.ir.floats import bits_of, float_of
-from commonir.ir.types import MORE_FLOATS, ElementType, TensorType, boolean, f16, f32, f64
+from commonir.ir.types import ELEMENT_TYPES, MORE_FLOATS, ElementType, TensorType, boolean, f16, f32, f64
 
 if TYPE_CHECKING:
     from mmap import mmap
@@ -377,6 +377,20 @@ class DeferredData(Data):
 def computed_data(type: TensorType, compute: Callable[[], NDArray[np.generic]]) -> Data:
     """Returns elements that are computed as an array when first needed."""
     return DeferredData(type, lambda: ArrayData(type, compute()))
+
+
+def data_of_array(array: Any) -> Data:
+    """Returns a copy of the elements of a numpy array.
+
+    Raises: ValueError for a dtype that no element type has.
+    """
+    from commonir.base.arrays import name_of  # noqa: PLC0415  loads numpy
+
+    try:
+        element = ELEMENT_TYPES[name_of(array.dtype)]
+    except KeyError:
+        raise ValueError(f"no element type is like {array.dtype}") from None
+    return ArrayData(TensorType(element, tuple(array.shape)), array.copy(order="C"))
 
 
 def copy_data(data: Data, stream: BinaryIO) -> None:

@@ -124,7 +124,18 @@ class Value:
             self._users = users or None
 
     def __dir__(self) -> list[str]:
-        return ["defining_op", "index", "is_used", "name", "owner", "type", "use_count", "users", "uses"]
+        return [
+            "defining_op",
+            "index",
+            "is_used",
+            "name",
+            "owner",
+            "replace_all_uses_with",
+            "type",
+            "use_count",
+            "users",
+            "uses",
+        ]
 
     def __repr__(self) -> str:
         return shortened(f"<value %{self.name or '_'}: {self.type}", ">")
@@ -481,10 +492,10 @@ class Operation:
         return tuple([v for op in nested for v in op.operands if v not in inside])
 
     _completions: ClassVar[str] = (
-        "ancestors attribute_dictionary first_name location name operands parent parent_op regions result results"
-        " source_name successors walk"
+        "ancestors attribute_dictionary erase first_name location name next operands parent parent_op previous regions"
+        " result results source_name successors walk"
     )
-    """What completion at a prompt offers: the members for reading programs. Subclasses add theirs."""
+    """What completion at a prompt offers: the members for reading and changing programs. Subclasses add theirs."""
 
     def __dir__(self) -> list[str]:
         own = [vars(cls).get("_completions", "").split() for cls in type(self).__mro__]

@@ -26,9 +26,10 @@ from commonir.ir.attributes import (
     SymbolRefAttr,
     TypeAttr,
     UnitAttr,
+    attribute_of,
     is_sequence,
 )
-from commonir.ir.data import Data, Scalar
+from commonir.ir.data import Data, Scalar, data_of_array
 from commonir.ir.types import ElementType, FunctionType, Type, boolean, f64, i64
 from commonir.symbolic import Dim, DimExpr, parse
 
@@ -280,9 +281,17 @@ types: AttrType[tuple[Type, ...]] = AttrType(
 )
 element: AttrType[ElementType] = _typed(ElementType, "an element type")
 function_type: AttrType[FunctionType] = _typed(FunctionType, "a function type")
-data: AttrType[Data] = AttrType(
-    "data", lambda v: _expect(v, Data, "tensor data"), DataAttr, lambda a: _expect(a, DataAttr, "tensor data").data
-)
+
+
+def _to_data(value: object) -> Data:
+    return data_of_array(value) if hasattr(value, "__array_interface__") else _expect(value, Data, "tensor data")
+
+
+def _to_dictionary(value: object) -> DictionaryAttr:
+    return _expect(attribute_of(value) if hasattr(value, "items") else value, DictionaryAttr, "a dictionary")
+
+
+data: AttrType[Data] = AttrType("data", _to_data, DataAttr, lambda a: _expect(a, DataAttr, "tensor data").data)
 
 
 def _flat_symbol(attr: Attribute) -> str:
@@ -308,7 +317,7 @@ any_attribute: AttrType[Attribute] = AttrType(
 )
 dictionary: AttrType[DictionaryAttr] = AttrType(
     "dictionary",
-    lambda v: _expect(v, DictionaryAttr, "a dictionary"),
+    _to_dictionary,
     lambda v: v,
     lambda a: _expect(a, DictionaryAttr, "a dictionary"),
 )

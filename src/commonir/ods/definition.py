@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, repeat
-from typing import Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -41,6 +41,9 @@ from commonir.ods.patterns import Pattern, SameAs, TypeVariable, version_number
 from commonir.ods.traits import ConstantLike, Declares, Terminator, Trait
 from commonir.ods.type_rules import TypeRule
 from commonir.symbolic.constraints import NotKnownError
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 GROUP_SIZES = "operandSegmentSizes"
 """MLIR's name of the attribute with the segment sizes of operands, where these are ambiguous."""
@@ -220,6 +223,11 @@ class DefinitionMeta(type):
     ) -> DefinitionMeta:
         namespace.setdefault("__slots__", ())
         return super().__new__(mcls, title, bases, namespace, **options)
+
+    @property
+    def __signature__(cls) -> Signature | None:
+        """The fields as arguments of the constructor, for `help` and completion; None for a class without a name."""
+        return signature_of(cls) if issubclass(cls, Definition) and cls.name else None
 
 
 @dataclass_transform(field_specifiers=(operand, parameter, attribute, region, successor, result), eq_default=False)
@@ -633,7 +641,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
 
     def __dir__(self) -> list[str]:
         fields = [f.name for f in (*self.layout.arguments, *self.layout.results)]
-        return sorted({*super().__dir__(), *fields, "verify"})
+        return sorted({*super().__dir__(), *fields, "verify", "with_attributes"})
 
     @property
     def built_results(self) -> tuple[Value, ...] | None:
@@ -718,6 +726,24 @@ def coerced(op: Definition, field: Field, value: Any) -> Any:
         return field.type.coerce(value)
     except ValueError as error:
         raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{field.name}' of {op.name}: {error}")) from None
+
+
+def signature_of(definition: type[Definition]) -> Signature:
+    """Returns the fields of a definition as arguments of its constructor; required ones after optional ones by name."""
+    from inspect import Parameter, Signature  # noqa: PLC0415  only prompts and help ask for it
+
+    annotations = {
+        name: text for c in reversed(definition.__mro__) for name, text in vars(c).get("__annotations__", {}).items()
+    }
+    parameters: list[Parameter] = []
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    for f in definition.layout.arguments:
+        default = Parameter.empty if f.is_required else f.absent
+        if default is Parameter.empty and parameters and parameters[-1].default is not Parameter.empty:
+            kind = Parameter.KEYWORD_ONLY
+        annotation = annotations.get(f.name, Parameter.empty)
+        parameters.append(Parameter(f.name, kind, default=default, annotation=annotation))
+    return Signature(parameters)
 
 
 def not_a_value(op: Definition, field: Field, found: object) -> TypeError:
