@@ -69,8 +69,7 @@ def _preserves(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
 def range_text(element: ElementType) -> str:
     """Returns the range of an element type for messages: that of integers, and the largest finite float."""
     if element.is_float:
-        limits: Any = ml_dtypes.finfo(dtype_of(element.name))
-        largest = float(limits.max)
+        largest = _largest(element)
         return f"{element} has magnitudes up to {largest:.4g}"
     if element.is_integer:
         low, high = element.integer_limits

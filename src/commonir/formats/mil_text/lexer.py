@@ -6,7 +6,8 @@ Source: texts that Apple's compiler wrote, and texts by hand that it accepts; co
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 
 from commonir.base.diagnostics import Diagnostic
@@ -28,6 +29,7 @@ OPSETS_BY_NAME: Mapping[str, str] = MappingProxyType({name: opset for opset, nam
 _BLANK = r"(?:[ \t\r\n\f\v]++|//[^\n]*+)*+"
 _HEX = r"0[xX](?:[0-9A-Fa-f]++\.?[0-9A-Fa-f]*+|\.[0-9A-Fa-f]++)(?:[pP][+-]?\d++)?"
 _DECIMAL = r"(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?"
+_DEFINITION = re.compile(r"[\w>]\s+([A-Za-z_][A-Za-z0-9_@]*+)\s*(?==|,[^;=]{0,200}=)", re.ASCII)
 _AFTER_TYPE = frozenset("<(")
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
 _NAMED = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
@@ -51,6 +53,14 @@ class MilScanner(TokenStream):
 
     def place_missing(self) -> int:
         return self.start
+
+    @cached_property
+    def definitions(self) -> Mapping[str, Sequence[int]]:
+        """The offsets at which statements seem to define a name, in order, by name."""
+        out: dict[str, list[int]] = {}
+        for match in _DEFINITION.finditer(self.source):
+            out.setdefault(match[1], []).append(match.start(1))
+        return out
 
     def following(self) -> str:
         """The character that follows the current token; "" at the end."""

@@ -11,6 +11,7 @@ Nested blocks, quoted names and kept attributes are ours (docs/mil_text.md).
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -91,9 +92,9 @@ class _TextPlace(ProtoPlace):
         return self.scanner.about(super().locate(diagnostic, part), at)
 
     def notes_on(self, name: str) -> tuple[str, ...]:
-        definition = re.compile(rf"[\w>]\s+{re.escape(name)}\s*(?:=|,[^;=]{{0,200}}=)")
-        match = definition.search(self.scanner.source, self.at)
-        return (f"line {self.scanner.place(match.end())[0]} defines it",) if match else ()
+        places = self.scanner.definitions.get(name, ())
+        following = bisect_left(places, self.at)
+        return (f"line {self.scanner.place(places[following])[0]} defines it",) if following < len(places) else ()
 
 
 class _Header:
