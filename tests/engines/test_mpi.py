@@ -174,6 +174,7 @@ def test_time_limit_ends_all_and_reports_who_waits(tmp_path: Path) -> None:
         "error[E0711]: the time limit of the run has passed",
         "   = rank 0 waits for rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'",
         "   = rank 1 computes",
+        "   = help: raise the limit, give smaller inputs, or try another engine",
     ]
 
 
@@ -294,6 +295,7 @@ def test_time_limit_of_rank_0_reports_who_waited_for_it(tmp_path: Path) -> None:
         "error[E0711]: the time limit of the run has passed",
         "   = rank 0 computes",
         "   = rank 1 waits for rank 0, an all-reduce: core.all_reduce at rank1.operations[0] 'y'",
+        "   = help: raise the limit, give smaller inputs, or try another engine",
     ]
 
 

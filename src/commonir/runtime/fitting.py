@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -69,7 +69,8 @@ def _preserves(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
 def range_text(element: ElementType) -> str:
     """Returns the range of an element type for messages: that of integers, and the largest finite float."""
     if element.is_float:
-        largest = _largest(element)
+        # By name, because its result is untyped in the stubs.
+        largest = float(import_module("ml_dtypes").finfo(dtype_of(element.name)).max)
         return f"{element} has magnitudes up to {largest:.4g}"
     if element.is_integer:
         low, high = element.integer_limits

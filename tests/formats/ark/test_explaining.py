@@ -47,7 +47,7 @@ def test_info_reports_memory_and_messages(cir: Cir) -> None:
         "     0   1         1   32 B",
         "     1   0         1   32 B",
         "",
-        "functions rank0 and rank1, each",
+        "functions rank0, rank1: 2 of the same interface and operations",
         "  inputs:",
         "    t0  tensor<8xf32>",
         "  outputs:",
@@ -168,9 +168,9 @@ def test_view_of_a_program_without_a_function_and_of_another_suffix_is_refused(c
     done = cir("view", "plain.mlir", "-o", "x.svg")
     assert done.status == 4
     assert done.err.startswith("error[E0807]: there is nothing to draw: the program has no function with a body")
-    done = cir("view", "net.rank0.json", "-o", "x.png")
+    done = cir("view", "net.rank0.json", "-o", "x.gif")
     assert (done.status, done.err.partition("\n")[0]) == (
         2,
-        "error[E0804]: a figure is written as svg or html, and 'x.png' is neither",
+        "error[E0804]: a drawing is written as html, svg, png or pdf, not as 'x.gif'",
     )
     assert not list(Path().glob("x.*"))
