@@ -94,6 +94,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def call(*args: P.args, **named: P.kwargs) -> R:
+        __tracebackhide__ = True  # IPython and pytest leave this frame out
         for n, (value, expected) in enumerate(zip(args, positional, strict=False)):
             if expected and not any(each.accepts(value) for each in expected):
                 raise TypeError(_message(function.__name__, names[n], value, expected))
