@@ -267,3 +267,8 @@ def test_array_is_the_data_of_an_attribute() -> None:
     assert op.value.values() == (1, 3, 2, 4), "a copy, in order of the axes"
     with pytest.raises(DiagnosticError, match=r"'value' of onnx\.Constant: no element type is like datetime64"):
         onnx.Constant(value=np.zeros(2, "M8[s]"))  # pyright: ignore[reportArgumentType]
+
+
+def test_attribute_declared_with_a_python_type_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match=r"a type of `attr_types`, such as `attr_types\.number`, found <class 'float'>"):
+        attribute(float)  # pyright: ignore[reportArgumentType]

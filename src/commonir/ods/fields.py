@@ -394,6 +394,8 @@ def attribute(
     it; `elided` is the value that an optional one means if it is absent, which custom forms omit; `spelling` is its
     name in files, if that differs.
     """
+    if not isinstance(attr_type, AttrType):  # pyright: ignore[reportUnnecessaryIsInstance]  # for callers without types
+        raise TypeError(f"an attribute has a type of `attr_types`, such as `attr_types.number`, found {attr_type!r}")
     make = partial(SpelledField, spelling) if spelling else Field
     result = make(FieldKind.ATTRIBUTE, type=attr_type, default=default, optional=default is None, check=check, doc=doc)
     result.elided, result.since, result.before, result.until = elided, since, before, until
