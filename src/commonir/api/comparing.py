@@ -102,6 +102,8 @@ def compare(
     name = left.function.symbol_name
     sizes = {**divergence.sizes_fixed_by(left, right, all_inputs), **(dims or {})}
     drawn = draw(left.lowered, function=name, seed=seed, dims=sizes, given=all_inputs)
+    renamed = divergence.counterparts(left, right).items()
+    drawn = {**drawn, **{other: drawn[own] for other, own in renamed if own in drawn and other not in drawn}}
     chosen = options or DEFAULT_OPTIONS
     comparing = divergence.ValueComparison(left, right, drawn, required=required, options=chosen)
     _check_names(required, [name for pair in comparing.pairs for name in pair[:2]])

@@ -229,6 +229,11 @@ def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) 
     return out
 
 
+def is_dialect(name: str) -> bool:
+    """Returns whether an installed dialect has a name."""
+    return Dialects().get(name) is not None
+
+
 def tablegen_json(path: Path_, include_dirs: Sequence[str] = (), defines: Sequence[str] = ()) -> str:
     """Returns the records of a TableGen file as JSON, in the form of `llvm-tblgen --dump-json`.
 

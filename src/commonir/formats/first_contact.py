@@ -57,7 +57,13 @@ _MAGICS: tuple[tuple[int, bytes, str, Code, str], ...] = (
         "pass it as an input: `cir run MODEL NAME=@FILE`",
     ),
     (8, b'{"', "a safetensors file: weights without a program", file_codes.UNREAD_FORMAT, _FROM_WEIGHTS),
-    (0, b"ML\xefR", "MLIR bytecode", file_codes.UNREAD_FORMAT, "print it as text with `mlir-opt`"),
+    (
+        0,
+        b"ML\xefR",
+        "MLIR bytecode",
+        file_codes.UNREAD_FORMAT,
+        "print it as text with `mlir-opt`, an artifact of StableHLO with `stablehlo-translate --deserialize`",
+    ),
     (
         0,
         b"ORTM",

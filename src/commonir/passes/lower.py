@@ -528,7 +528,8 @@ class _Lowering:
         else:
             dialect = op.name.partition(".")[0]
             undefined = op.undefined_operator if isinstance(op, Op) else ""
-            by = "a function of the model that has its name" if undefined else f"a plugin with the dialect '{dialect}'"
+            by = f"a plugin with the dialect '{dialect}', or the field `reference` of a TableGen record,"
+            by = "a function of the model that has its name" if undefined else by
             help = f"`cir check` says what is known of it; {by} may state what it means"
             message = f"{undefined or op.name} cannot be lowered to core"
             self._report(op, [Diagnostic(UNSUPPORTED_CONVERSION, message, help=help)])

@@ -34,7 +34,10 @@ def drop_requirements(module: Module, lost: Diagnostics | None) -> None:
                     pending += unused.erase()
     if lost is not None:
         for message in messages:
-            lost.add(LOST_IN_CONVERSION, f"that the program ends where a condition does not hold: {message!r}")
+            lost.add(
+                LOST_IN_CONVERSION,
+                f"the check that ends the program where a condition does not hold is left out: {message!r}",
+            )
 
 
 def _is_removable(op: Operation) -> bool:

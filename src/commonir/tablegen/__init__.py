@@ -16,7 +16,17 @@ from commonir.tablegen.lexer import Sources, TokenStream
 from commonir.tablegen.parser import Parser
 from commonir.tablegen.records import Record, Records
 
-__all__ = ["Record", "Records", "Sources", "dialect_file", "installed_headers", "json_text", "load", "records_json"]
+__all__ = [
+    "Record",
+    "Records",
+    "Sources",
+    "dialect_file",
+    "installed_headers",
+    "json_text",
+    "load",
+    "records_json",
+    "with_headers",
+]
 
 
 def load(

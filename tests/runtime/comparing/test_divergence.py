@@ -324,3 +324,22 @@ def test_random_inputs_have_the_sizes_that_one_side_fixes() -> None:
     assert cir.compare(free, fixed).is_within
     assert cir.compare(fixed, free).is_within
     assert cir.compare(free, fixed, {"x": np.ones((7, 3), np.float32)}).is_within
+
+
+def test_functions_of_mlir_are_compared_by_position_where_names_differ() -> None:
+    """Names of values are no part of MLIR's text: mlir-opt replaces those of this function by %arg0, %arg1, %0, %1."""
+    text = """
+    func.func @main(%x: tensor<2xf32>, %y: tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>) {{
+      %{0} = arith.addf %x, %x : tensor<2xf32>
+      %{1} = arith.mulf %y, %y : tensor<3xf32>
+      return %{0}, %{1} : tensor<2xf32>, tensor<3xf32>
+    }}"""
+    named = cir.loads(text.format("sum", "square"), format="mlir")
+    renamed = cir.loads(text.format("0", "1").replace("%x", "%arg0").replace("%y", "%arg1"), format="mlir")
+    compared = cir.compare(named, renamed, {"x": np.ones(2, np.float32)})
+    assert [(each.name, each.absolute) for each in compared.values if each.is_output] == [("sum", 0), ("square", 0)]
+    assert cir.diff(named, renamed).interface == ()
+    # Types that do not agree make them other inputs.
+    wider = cir.loads(text.format("sum", "1").replace("%y", "%z").replace("3x", "4x"), format="mlir")
+    with pytest.raises(cir.DiagnosticError, match="'z' of one program has no counterpart"):
+        cir.compare(named, wider)

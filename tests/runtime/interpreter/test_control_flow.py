@@ -331,7 +331,7 @@ def test_conversions_report_that_assertions_are_left_out() -> None:
     lost = Diagnostics()
     cir.convert(program, "onnx", findings=lost)
     assert [d.message for d in lost if d.code.id == "W0601"] == [
-        "that the program ends where a condition does not hold: 'mismatched size for broadcast'"
+        "the check that ends the program where a condition does not hold is left out: 'mismatched size for broadcast'"
     ]
 
 

@@ -20,9 +20,9 @@ from commonir.cli.session import Session, verb
 def ops(session: Session, name: str | None, library: str | None) -> Answer:
     """Show the page of an operation or dialect; without NAME, list all operations.
 
-    `--dialect NAME` lists the operations of one dialect.
+    `--dialect NAME` lists the operations of one dialect, also of one that only MLIR's TableGen files define.
     """
-    named = [each for each in session.definitions if not each.endswith(".td")]
+    named = [each for each in session.definitions if not each.endswith(".td") and session.api.is_dialect(each)]
     session.definitions = tuple([each for each in session.definitions if each not in named])
     if len(named) > 1 or (named and (name is not None or library is not None)):
         raise click.UsageError(
@@ -41,7 +41,9 @@ def ops(session: Session, name: str | None, library: str | None) -> Answer:
         if declaring is not None
         else session.api.operations(named[0] if named else None, dialects=session.dialects)
     )
-    return listed_operations(operations)
+    # The files of a dialect of MLIR include those of others.
+    prefixes = tuple([f"{each}." for each in session.definitions if not each.endswith(".td")])
+    return listed_operations([entry for entry in operations if not prefixes or entry.name.startswith(prefixes)])
 
 
 command = ops

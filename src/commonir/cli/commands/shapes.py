@@ -23,8 +23,9 @@ def shapes(session: Session, model: str, *, dims: tuple[str, ...], with_constant
     in any supported format. Errors of the program, which leave types unknown, are reported: exit status 1.
     """
     program = session.load(model, lenient=True)
-    entries = session.api.shapes(program, parse_dims(dims, "--set"), with_constants=with_constants)
+    # Inference changes the types in place, so that a signature of MLIR no longer states those of the arguments.
     wrong = [d.located(file=session.input_path(model)) for d in session.api.verify(program) if d.is_error]
+    entries = session.api.shapes(program, parse_dims(dims, "--set"), with_constants=with_constants)
     session.findings.extend(wrong)
     several = len({entry.function for entry in entries}) > 1
     columns = [Column("value"), NODE, Column("operation"), Column("type"), *([Column("function")] if several else [])]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from commonir.base.tuples import NamedTuple
+from commonir.dialects.mlir import func
 from commonir.formats.format import MLIR, Format, Outline
 from commonir.inspection.differences.matching import Matching
 from commonir.inspection.differences.weights import distance
@@ -89,6 +90,15 @@ def _changes(left: Mapping[str, str], right: Mapping[str, str]) -> Iterator[Chan
             yield Change(name, before, after)
 
 
+def _are_of_mlir(a: Function, b: Function) -> bool:
+    return isinstance(a, func.Func) and isinstance(b, func.Func)
+
+
+def _namesakes(first: Sequence[str], second: Sequence[str], *, of_mlir: bool) -> Sequence[str]:
+    """Returns the second names; in MLIR, where they are no part of a function, as the first ones in their places."""
+    return first if of_mlir and len(first) == len(second) else second
+
+
 class _Comparing:
     """The differences of two programs in the order of the first; what only the second has comes last."""
 
@@ -132,12 +142,14 @@ class _Comparing:
 
     def _compare_interfaces(self, a: Function, b: Function) -> None:
         of = f" of {a.symbol_name}" if a.symbol_name == b.symbol_name else f" of {a.symbol_name}, {b.symbol_name}"
+        inputs = _namesakes([v.name for v in a.inputs], [v.name for v in b.inputs], of_mlir=_are_of_mlir(a, b))
+        outputs = _namesakes(list(a.output_names), list(b.output_names), of_mlir=_are_of_mlir(a, b))
         sides = [
             {
-                **{f"input '{v.name}'{of}": str(v.type) for v in f.inputs},
-                **{f"output '{n}'{of}": str(v.type) for n, v in zip(f.output_names, f.outputs, strict=False)},
+                **{f"input '{n}'{of}": str(v.type) for n, v in zip(named[0], f.inputs, strict=False)},
+                **{f"output '{n}'{of}": str(v.type) for n, v in zip(named[1], f.outputs, strict=False)},
             }
-            for f in (a, b)
+            for f, named in ((a, ([v.name for v in a.inputs], a.output_names)), (b, (inputs, outputs)))
         ]
         self.interface += _changes(*sides)
 

@@ -35,7 +35,7 @@ def load(
     Raises: DiagnosticError as `tablegen.load`, and E0264.
     """
     sources = Sources() if sources is None else sources
-    files = files_of(os.fspath(path), include_dirs, sources)
+    files = files_of(os.fspath(path), tablegen.with_headers(include_dirs), sources)
     before, declared = prelude_of(files) if is_older(files) else ("", ())
     records = tablegen.load(path, include_dirs, defines, sources=sources, prelude=before)
     return Loaded(records, Dialects() if dialects is None else dialects, directives, declared, check)

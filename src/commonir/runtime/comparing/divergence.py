@@ -22,9 +22,10 @@ from commonir.base.codes import INTERFACES_DIFFER, NOTHING_TO_COMPARE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
+from commonir.dialects.mlir import func
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import TensorType
+from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, are_compatible, traits
 from commonir.passes.lower import Deferral, lower
 from commonir.passes.thread_globals import thread_globals
@@ -144,6 +145,32 @@ def _dims(value: Value) -> tuple[Dim | None, ...]:
     return (value.type.shape or ()) if isinstance(value.type, TensorType) else ()
 
 
+def counterparts(a: Side, b: Side) -> dict[str, str]:
+    """Returns the inputs of the second side that have another name on the first, with that name.
+
+    Names of values are no part of a function of MLIR, and mlir-opt changes them: inputs without a namesake correspond
+    by position if their types agree.
+    """
+    return _by_position(a, b, a.inputs, b.inputs)
+
+
+def _by_position(a: Side, b: Side, first: Mapping[str, Value], second: Mapping[str, Value]) -> dict[str, str]:
+    if not any(isinstance(side.source, func.Func) for side in (a, b)):
+        return {}
+    left, right = [n for n in first if n not in second], [n for n in second if n not in first]
+    if len(left) != len(right) or len(first) != len(second):
+        return {}
+    pairs = list(zip(left, right, strict=True))
+    return {m: n for n, m in pairs} if all(_are_alike(first[n].type, second[m].type) for n, m in pairs) else {}
+
+
+def _are_alike(a: Type, b: Type) -> bool:
+    """Returns whether a value of one type may be one of the other, of any precision."""
+    if not isinstance(a, TensorType) or not isinstance(b, TensorType):
+        return a is b
+    return are_compatible(a, b.with_element(a.element))
+
+
 def shared_inputs(a: Side, b: Side, arrays: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Array]]:
     """Returns the inputs of each side from one set of arrays, in its declared element types.
 
@@ -203,6 +230,7 @@ def matched(a: Side, b: Side) -> list[Pair]:
     """Returns the values that both sides compute, in the program order of the first, without constants."""
     position = {v: n for n, v in enumerate(v for op in a.function.body.operations for v in op.results)}
     pairs = [Pair(n, m, a.values[n], b.values[m]) for n, m in same_names(a.values, b.values)]
+    pairs += [Pair(n, m, a.outputs[n], b.outputs[m]) for m, n in _by_position(a, b, a.outputs, b.outputs).items()]
     pairs = [p for p in pairs if not _are_unrelated(p)]
     # An output is compared once, by the name of its value where both sides have that.
     pairs = list({(p.a, p.b): p for p in reversed(pairs)}.values())
