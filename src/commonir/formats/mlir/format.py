@@ -93,7 +93,7 @@ class MlirFormat(Format):
         return b"".join([line.encode() + b"\n" for line in _lines(module)])
 
     def outline(self, module: Module) -> Outline:
-        return Outline(title="MLIR text")
+        return Outline(title="MLIR program")
 
 
 class GenericMlirFormat(Format):
@@ -107,7 +107,7 @@ class GenericMlirFormat(Format):
         return _written(module, path, generic=True)
 
     def outline(self, module: Module) -> Outline:
-        return Outline(title="MLIR text")
+        return Outline(title="MLIR program")
 
 
 def _parsed(text: str, name: str, dialects: Dialects) -> Opened:
