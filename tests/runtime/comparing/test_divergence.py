@@ -343,3 +343,10 @@ def test_functions_of_mlir_are_compared_by_position_where_names_differ() -> None
     wider = cir.loads(text.format("sum", "1").replace("%y", "%z").replace("3x", "4x"), format="mlir")
     with pytest.raises(cir.DiagnosticError, match="'z' of one program has no counterpart"):
         cir.compare(named, wider)
+
+
+def test_outputs_that_are_constants_are_compared() -> None:
+    text = "func.func @main(%x: f32) -> (f32, i32) {{ %c = arith.constant {} : i32 return %x, %c : f32, i32 }}"
+    one, two = [cir.loads(text.format(n), format="mlir") for n in (1, 2)]
+    assert cir.compare(one, one).is_within
+    assert not cir.compare(one, two).is_within

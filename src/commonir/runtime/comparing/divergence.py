@@ -231,7 +231,8 @@ def matched(a: Side, b: Side) -> list[Pair]:
     position = {v: n for n, v in enumerate(v for op in a.function.body.operations for v in op.results)}
     pairs = [Pair(n, m, a.values[n], b.values[m]) for n, m in same_names(a.values, b.values)]
     pairs += [Pair(n, m, a.outputs[n], b.outputs[m]) for m, n in _by_position(a, b, a.outputs, b.outputs).items()]
-    pairs = [p for p in pairs if not _are_unrelated(p)]
+    returned = {*a.outputs.values()}, {*b.outputs.values()}
+    pairs = [p for p in pairs if (p.a in returned[0] and p.b in returned[1]) or not _are_unrelated(p)]
     # An output is compared once, by the name of its value where both sides have that.
     pairs = list({(p.a, p.b): p for p in reversed(pairs)}.values())
     return sorted(pairs, key=lambda p: position.get(p.a, -1))
