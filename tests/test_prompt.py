@@ -187,7 +187,7 @@ def test_wrong_named_argument_says_what_it_takes(program: cir.Module) -> None:
 
 
 class _Tensor:
-    """What torch's tensors are to numpy."""
+    """A tensor that numpy reads as it reads those of torch."""
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         del dtype, copy
@@ -255,7 +255,7 @@ def test_error_of_the_input_shows_the_call_and_no_frames_of_the_package(program:
     assert len(_frames(caught.value)) == 2
 
 
-def test_what_is_no_rule_or_pass_is_a_type_error(program: cir.Module) -> None:
+def test_other_objects_than_rules_and_passes_are_type_errors(program: cir.Module) -> None:
     with pytest.raises(TypeError, match=r"a rule is `term\(\.\.\.\) >> term\(\.\.\.\)`, found 1"):
         cir.optimize(program, rules=[1])  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="a pass is a name or a `Pass`, found 1"):
@@ -272,13 +272,13 @@ def test_what_is_no_rule_or_pass_is_a_type_error(program: cir.Module) -> None:
         (
             "cat.png",
             "scale",
-            r"found !builtin\.string\n.*pass an array of numbers; `commonir\.read_image` reads a picture",
+            r"found !builtin\.string\n.*pass an array of numbers; `commonir\.read_image` reads an image",
         ),
         (None, "scale", "found a Python NoneType\n.*pass an array of numbers"),
         (1, "zebra", "no input 'zebra'\n.*the inputs are 'image' and 'scale'"),
     ],
 )
-def test_input_that_is_no_array_says_what_to_pass(program: cir.Module, value: object, name: str, message: str) -> None:
+def test_inputs_other_than_arrays_say_what_to_pass(program: cir.Module, value: object, name: str, message: str) -> None:
     with pytest.raises(cir.DiagnosticError, match=message):
         cir.run(program, {name: value})  # pyright: ignore[reportArgumentType]
 

@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def completed(line: str) -> list[str]:
-    """Returns what completes the last word of a line, which ends with a space to complete a new word."""
+    """Returns the completions of the last word of a line, which ends with a space to complete a new word."""
     words = shlex.split(line)[1:]
     incomplete = "" if line.endswith(" ") else words.pop()
     found = BashComplete(group, {}, "cir", "_CIR_COMPLETE").get_completions(words, incomplete)

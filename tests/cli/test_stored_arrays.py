@@ -30,7 +30,7 @@ def write(path: Path, value: object) -> str:
     return str(path)
 
 
-def test_names_in_archives_tell_inputs_and_sets(tmp_path: Path) -> None:
+def test_names_in_archives_select_inputs_and_sets(tmp_path: Path) -> None:
     path = str(tmp_path / "a.npz")
     arrays = {"set1/inputs/x": 1, "set1/y": 2, "set0/inputs/x": 3, "set0/outputs/y": 4}
     np.savez(path, **{name: np.array(v) for name, v in arrays.items()})  # pyright: ignore[reportArgumentType]  names are free
@@ -81,12 +81,12 @@ def test_inputs_of_polygraphy_are_sets(tmp_path: Path) -> None:
         ([{"x": {"array": "", "polygraphy_class": "Tensor"}}], "polygraphy's class Tensor"),
     ],
 )
-def test_what_is_no_array_is_refused(value: object, reason: str, tmp_path: Path) -> None:
+def test_other_values_than_arrays_are_refused(value: object, reason: str, tmp_path: Path) -> None:
     with pytest.raises(DiagnosticError, match=reason):
         read_stored(write(tmp_path / "a.json", value))
 
 
-def test_empty_archives_and_models_are_no_results(tmp_path: Path) -> None:
+def test_empty_archives_and_models_are_not_results(tmp_path: Path) -> None:
     np.savez(tmp_path / "empty.npz")
     with pytest.raises(DiagnosticError, match="it has none"):
         read_stored(str(tmp_path / "empty.npz"))
@@ -105,7 +105,9 @@ def test_empty_archives_and_models_are_no_results(tmp_path: Path) -> None:
         ("missing.json", None, False),
     ],
 )
-def test_models_are_told_from_stored_values(name: str, text: str | None, expected: bool, tmp_path: Path) -> None:
+def test_models_are_distinguished_from_stored_values(
+    name: str, text: str | None, expected: bool, tmp_path: Path
+) -> None:
     if text is not None:
         (tmp_path / name).write_text(text)
     assert is_stored(str(tmp_path / name)) is expected

@@ -35,7 +35,7 @@ SLOW = (
 
 
 def on_terminal(*arguments: str, columns: int = 80, before: str = "", **extra: str) -> str:
-    """Returns what a command writes to a terminal of this width, both streams together."""
+    """Returns the output of a command to a terminal of this width, both streams together."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     variables = environment(**{"TERM": "xterm-256color", **extra})

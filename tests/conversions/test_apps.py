@@ -89,9 +89,9 @@ def test_images_leave_the_operations_of_a_package(tagger: Module, folder: Path) 
     before, after = [[op.name for op in m.main.body.operations if op.name != "mil.const"] for m in (plain, imaged)]
     assert after == ["mil.mul", *before]
     assert not [d for d in cir.verify(imaged) if d.is_error]
-    picture = folder / "cat.png"
-    (expected,) = cir.run(plain, {"image": cir.read_image(plain, "image", picture, form="scale=1/255")}).values()
-    (found,) = cir.run(imaged, {"image": cir.read_image(imaged, "image", picture)}).values()
+    photo = folder / "cat.png"
+    (expected,) = cir.run(plain, {"image": cir.read_image(plain, "image", photo, form="scale=1/255")}).values()
+    (found,) = cir.run(imaged, {"image": cir.read_image(imaged, "image", photo)}).values()
     np.testing.assert_allclose(np.asarray(found, np.float32), np.asarray(expected, np.float32), rtol=1e-5)
 
 
@@ -139,12 +139,12 @@ def test_labels_in_json(text: str, labels: tuple[object, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "labels"),
     [("cat\ndog\n", ("cat", "dog")), ("\ufeffcat\r\ndog\r\n\r\n", ("cat", "dog")), ('["cat"]', ("cat",))],
 )
-def test_labels_of_a_file(tmp_path: Path, content: str, found: tuple[str, ...]) -> None:
+def test_labels_of_a_file(tmp_path: Path, content: str, labels: tuple[str, ...]) -> None:
     (tmp_path / "labels.txt").write_bytes(content.encode())
-    assert cir.read_labels(tmp_path / "labels.txt") == found
+    assert cir.read_labels(tmp_path / "labels.txt") == labels
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def _tagger(path: Path) -> None:
     save(_model(graph), path)
 
 
-def _picture(path: Path) -> None:
+def _photo(path: Path) -> None:
     """An orange square."""
     Image.new("RGB", (8, 8), (255, 128, 0)).save(path)
 
@@ -252,7 +252,7 @@ MODELS: dict[str, Callable[[Path], object]] = {
     "large.onnx": _external_net,
     "scores.onnx": _masked_scores,
     "tagger.onnx": _tagger,
-    "cat.png": _picture,
+    "cat.png": _photo,
     "attention.onnx": _attention,
     "attention_half.onnx": _attention,
     "long.onnx": _long_names,

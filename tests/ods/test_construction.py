@@ -208,7 +208,7 @@ def test_assigning_to_a_field_says_how_to_change_it(name: str, remedy: str) -> N
         setattr(Scale(_value(2)), name, 1)
 
 
-def test_operand_that_is_no_value_is_a_type_error() -> None:
+def test_operand_other_than_a_value_is_a_type_error() -> None:
     message = "takes a value, found int"
     with pytest.raises(TypeError, match=f"t.scale: operand 'x' {message}"):
         Scale(1)  # pyright: ignore[reportArgumentType]

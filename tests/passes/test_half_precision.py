@@ -63,7 +63,7 @@ def test_core_ml_operations_stay_and_become_half() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keep", "kept"),
+    ("keep", "count"),
     [
         (["mil.linear"], 2),
         (["linear"], 2),
@@ -72,12 +72,12 @@ def test_core_ml_operations_stay_and_become_half() -> None:
         (["input_3", "conv"], 52),
     ],
 )
-def test_operations_are_kept_by_name_type_and_pattern(keep: list[str], kept: int) -> None:
+def test_operations_are_kept_by_name_type_and_pattern(keep: list[str], count: int) -> None:
     module = cir.load(ROOT / "examples" / "mobilenet.mlpackage")
     reports: list[PrecisionReport] = []
     cir.convert(module, "coreml", precision="float16", keep=keep, reports=reports)
-    assert [entry.reason for entry in reports[0].kept] == ["chosen"] * kept
-    assert reports[0].changed == 161 - kept
+    assert [entry.reason for entry in reports[0].kept] == ["chosen"] * count
+    assert reports[0].changed == 161 - count
 
 
 def test_operations_that_take_single_precision_only_stay() -> None:

@@ -62,8 +62,8 @@ class _Said(NamedTuple):
     line: int | None
 
 
-def _said(found: Diagnostic) -> _Said:
-    return _Said(str(found.code), re.sub(r"anonymous_\d+", "anonymous", found.message), found.line)
+def _said(diagnostic: Diagnostic) -> _Said:
+    return _Said(str(diagnostic.code), re.sub(r"anonymous_\d+", "anonymous", diagnostic.message), diagnostic.line)
 
 
 def _definitions(path: Path, include_dir: object) -> list[object]:
@@ -97,7 +97,7 @@ def test_definitions_of_many_files_are_those_of_the_files_of_mlir(path: Path) ->
 
 
 def _judged(name: str, include_dir: object) -> Iterator[Sequence[object]]:
-    """Yields what is printed of each program of a dialect in both forms, and its faults."""
+    """Yields the texts of each program of a dialect in both forms, and its faults."""
     dialects = load_dialects([FILES / f"{name}.td"], [str(include_dir)])
     for program in (FILES / f"{name}.mlir").read_text().split(SEPARATOR):
         try:
@@ -157,7 +157,7 @@ def test_rules_are_those_of_the_files_of_mlir() -> None:
 
 
 def _described(loaded: Loaded, record: Record) -> tuple[object, ...]:
-    """Returns what a constraint is: words, type, default, C++ that is not understood, and what it admits."""
+    """Returns the facts of a constraint: words, type, default, C++ that is not understood, and what it admits."""
     if not is_a(record, "AttrConstraint", "Property"):
         constraint = loaded.type_constraint(record)
         unknown = bool(loaded.not_understood(record))

@@ -105,7 +105,7 @@ def profile_engines(
 def _costs(
     module: Module, inputs: Mapping[str, Array], function: str | None, seed: int, options: EngineOptions
 ) -> dict[str, ProfileEntry]:
-    """Returns what each value of a program computes and moves, by name; {} where the program cannot be lowered."""
+    """Returns the operations and bytes of each value of a program, by name; {} where the program cannot be lowered."""
     from commonir.runtime.comparing import profile as profiling  # noqa: PLC0415
     from commonir.runtime.comparing.divergence import Side  # noqa: PLC0415
     from commonir.runtime.engine import Engines  # noqa: PLC0415

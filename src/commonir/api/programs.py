@@ -152,7 +152,7 @@ def _labels_by_output(
 
 
 class _Choices(NamedTuple):
-    """What users chose for a conversion, besides the options of the conversion itself."""
+    """The choices of users for a conversion, besides the options of the conversion itself."""
 
     to: str
     function: str | None

@@ -35,11 +35,11 @@ Array = NDArray[np.generic]
 Arrays = dict[str, Array]
 
 INPUTS = "inputs/"
-"""What the names of inputs begin with in an archive that also has values of the run."""
+"""The prefix of the names of inputs in an archive that also has values of the run."""
 
 _SAFETENSORS = ".safetensors"
 _ARCHIVES = (".npz", _SAFETENSORS)
-_PICTURE = re.compile(rf"(?P<path>.*(?:{'|'.join(map(re.escape, READ))}))(?::(?P<form>.*))?", re.IGNORECASE | re.DOTALL)
+_IMAGE = re.compile(rf"(?P<path>.*(?:{'|'.join(map(re.escape, READ))}))(?::(?P<form>.*))?", re.IGNORECASE | re.DOTALL)
 _JSON = ".json"
 _FILES = (".npy", *_ARCHIVES, _JSON)
 _JSON_STARTS = ("[", "{", '"')
@@ -152,11 +152,11 @@ def _parse_input(text: str, seed: int, limits: Limits, readers: InputReaders) ->
     if not value.startswith("@"):
         return {name: _generate(name, value, text, seed, limits)}
     path, key = _split_key(value[1:])
-    picture = _PICTURE.fullmatch(path)
-    if picture is not None:
+    photo = _IMAGE.fullmatch(path)
+    if photo is not None:
         if readers.image is None:
             raise _refusal(text, "this command does not take images")
-        return {name: readers.image(name, picture["path"], picture["form"] or "")}
+        return {name: readers.image(name, photo["path"], photo["form"] or "")}
     if path.lower().endswith(_JSON):
         return _read_json(path, name, text, limits, readers)
     if not path.lower().endswith(_ARCHIVES):
@@ -171,7 +171,7 @@ def _parse_input(text: str, seed: int, limits: Limits, readers: InputReaders) ->
 def _is_file_name(text: str) -> bool:
     path, _ = _split_key(text)
     return not text.startswith(("@", *_JSON_STARTS)) and (
-        path.lower().endswith(_FILES) or _PICTURE.fullmatch(path) is not None
+        path.lower().endswith(_FILES) or _IMAGE.fullmatch(path) is not None
     )
 
 

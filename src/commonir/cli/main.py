@@ -70,7 +70,7 @@ def _refuse(finding: Diagnostic, error: click.ClickException | None, arguments: 
 
 
 def _other_name(option: str, command: click.Command) -> str | None:
-    """Returns what an option of other tools is called here."""
+    """Returns the name that an option of other tools has here."""
     names = {name for parameter in command.params for name in parameter.opts}
     if option in ("-i", "--input", "--inputs") and "inputs" in names:
         return "inputs stand after the model: `NAME=@file.npy`"

@@ -34,7 +34,7 @@ _IN_MODEL = ("nodes", "values", "inputs", "dims", "functions")
 def completed(
     what: str, ending: str = ""
 ) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]:
-    """Returns what completes an argument in a shell: names of formats, engines, ...; see `api.completions`."""
+    """Returns the completions of an argument in a shell: names of formats, engines, ...; see `api.completions`."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:  # noqa: ARG001
         # Only completion pays for this import.

@@ -36,7 +36,7 @@ def check_output(session: Session, output: str) -> None:
 def check_replaced(session: Session, model: str, output: str, *, is_forced: bool) -> None:
     """Asks before a result replaces the model that it is made from.
 
-    Raises: REPLACES_INPUT if the answer is no, or nobody can be asked.
+    Raises: REPLACES_INPUT if the answer is no, or no terminal can ask.
     """
     places = Path(model), Path(output)
     if is_forced or not all(place.exists() for place in places) or not places[0].samefile(places[1]):

@@ -495,7 +495,7 @@ class Operation:
         "ancestors attribute_dictionary erase first_name location name next operands parent parent_op previous regions"
         " result results source_name successors walk"
     )
-    """What completion at a prompt offers: the members for reading and changing programs. Subclasses add theirs."""
+    """The members that completion at a prompt offers: those that read and change programs. Subclasses add theirs."""
 
     def __dir__(self) -> list[str]:
         own = [vars(cls).get("_completions", "").split() for cls in type(self).__mro__]

@@ -150,7 +150,7 @@ class Printer(ConstantPrinter):
         return self.part is None or op in self.part.printed
 
     def omitted(self, block: Block) -> str:
-        """Returns what a comment says of the operations of a block that are not printed; asked only if `is_partial`."""
+        """Returns the comment about operations of a block that are not printed; asked only if `is_partial`."""
         count = sum(not self.is_printed(op) for op in block.operations)
         return plural(count, "operation") if count else ""
 

@@ -65,7 +65,7 @@ def _write_operation(op: Operation, out: ReportWriter) -> None:
 
 
 def _value_row(kind: str, name: str, value: Value) -> tuple[str, str, str, str]:
-    """Returns what a value is called, or its elements if it is a small constant, and its type."""
+    """Returns the name of a value, or its elements if it is a small constant, and its type."""
     data = None if value.defining_op is None or kind == "result" else value.defining_op.constant_data()
     shown = f"%{value.name or '_'}" if data is None or data.count > _MOST_ELEMENTS else _elements(data)
     return kind, name, shown, str(value.type)

@@ -746,9 +746,9 @@ def signature_of(definition: type[Definition]) -> Signature:
     return Signature(parameters)
 
 
-def not_a_value(op: Definition, field: Field, found: object) -> TypeError:
-    """Returns the error that an operand is no value of a program."""
-    return TypeError(f"{op.name}: operand '{field.name}' takes a value, found {type(found).__name__}")
+def not_a_value(op: Definition, field: Field, operand: object) -> TypeError:
+    """Returns the error that an operand is not a value of a program."""
+    return TypeError(f"{op.name}: operand '{field.name}' takes a value, found {type(operand).__name__}")
 
 
 def split_arguments(

@@ -19,7 +19,7 @@ from commonir.ods.fields import FieldKind
 _MOST_OPERANDS = 5
 _OF_TYPES = (VIOLATED_CONSTRAINT, WRONG_TYPE)
 Inputs = Sequence[Value | tuple[Value, ...] | None]
-"""What a reference is called with: for each operand a value, several, or None."""
+"""The arguments of a reference: for each operand a value, several, or None."""
 
 
 class Fault(Diagnostic):
@@ -33,32 +33,32 @@ class Fault(Diagnostic):
         self.text = text
 
 
-def of_reference(op: Definition, found: Diagnostic, inputs: Inputs) -> Diagnostic:
+def of_reference(op: Definition, fault: Diagnostic, inputs: Inputs) -> Diagnostic:
     """Returns a finding of an operation in the reference of another one as a finding of the latter. `inputs` are the
     values for its operands in the reference.
     """
-    if isinstance(found, Fault):
-        return found if found.op is op else _renamed(op, found, inputs)
-    name, _, _ = found.message.partition(": ")
+    if isinstance(fault, Fault):
+        return fault if fault.op is op else _renamed(op, fault, inputs)
+    name, _, _ = fault.message.partition(": ")
     dialect, point, _ = name.partition(".")
     is_of_another = bool(point) and " " not in name and dialect != op.name.partition(".")[0]
-    return found.prefixed(f"{op.name}: ") if is_of_another else found
+    return fault.prefixed(f"{op.name}: ") if is_of_another else fault
 
 
-def with_operands(op: Definition, found: Diagnostic) -> Diagnostic:
+def with_operands(op: Definition, fault: Diagnostic) -> Diagnostic:
     """Returns a finding of an operation with a note on its operands, where their types matter and are not in sight."""
-    is_about_types = isinstance(found, Fault) and found.code in _OF_TYPES and not found.notes
+    is_about_types = isinstance(fault, Fault) and fault.code in _OF_TYPES and not fault.notes
     operands = list(_operands(op)) if is_about_types else []
     if 0 < len(operands) <= _MOST_OPERANDS and not isinstance(op.location, TextLocation):
         shown = [f"{name} '{v.name}': {v.type}" if v.name else f"{name}: {v.type}" for v, name in operands]
-        found.notes = (*found.notes, f"operands: {', '.join(shown)}")
-    return found
+        fault.notes = (*fault.notes, f"operands: {', '.join(shown)}")
+    return fault
 
 
-def _renamed(op: Definition, found: Fault, inputs: Inputs) -> Fault:
+def _renamed(op: Definition, fault: Fault, inputs: Inputs) -> Fault:
     own = _names(op, inputs)
-    names = {name: _described(value, own) for value, name in _operands(found.op)}
-    result = Fault(op, found.code, _substituted(found.text, names))
+    names = {name: _described(value, own) for value, name in _operands(fault.op)}
+    result = Fault(op, fault.code, _substituted(fault.text, names))
     # The page of the whole does not list what its reference demands.
     result.help = None
     return result

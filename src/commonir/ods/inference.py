@@ -530,7 +530,7 @@ def _derive_composite(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]
 
 
 def _derived_from(op: Definition, inputs: Sequence[Any]) -> Derived:
-    """Returns what follows from a reference that is called with some values."""
+    """Returns the types that follow from a reference that is called with some values."""
     returned = op.reference(*inputs)
     outputs = results_of(returned)
     constraints: list[Constraint] = []

@@ -12,7 +12,7 @@ from commonir.ods.effects import Effects, effects_of
 from commonir.ods.operation import Op
 
 SORTED = "sorted the operations, so that each follows those that it uses"
-"""What the fix of a block in another order says."""
+"""The text of the fix of a block in another order."""
 
 
 def sorted_operations(block: Block, *, ordered_by_data: bool = False) -> list[Operation]:

@@ -503,7 +503,7 @@ def check_results(op: Op, inferred: tuple[Type, ...]) -> list[Diagnostic]:
 
 
 def _returned(op: Op) -> list[str]:
-    """Returns what each block of an operation returns, where that decides its results."""
+    """Returns the values that each block of an operation returns, where that decides its results."""
     out: list[str] = []
     for f, region in zip(op.layout.regions, op.regions, strict=False):
         last = region.blocks[-1].last if region.blocks else None

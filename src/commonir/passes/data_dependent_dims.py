@@ -74,7 +74,7 @@ class DimNames:
 
 
 def dims_by_name(inputs: Iterable[Value], dims: Mapping[str, _D]) -> dict[str, _D]:
-    """Returns what is given for dims, with the names of symbols in the place of `INPUT.AXIS`; others stay."""
+    """Returns the values of dims, with the names of symbols in the place of `INPUT.AXIS`; others stay."""
     axes = {
         f"{value.name}.{axis}": name
         for value, type in named_inputs(inputs)

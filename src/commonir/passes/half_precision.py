@@ -57,7 +57,7 @@ _REASONS = {
 
 
 class PrecisionLog:
-    """What a change to half precision did so far."""
+    """The record of a change to half precision."""
 
     def __init__(self) -> None:
         self.changed: set[object] = set()
@@ -73,13 +73,13 @@ class PrecisionLog:
         self.changed.add(_identity(op))
 
     def report(self) -> PrecisionReport:
-        """Returns what was recorded. An operation of which a part stays counts as one that stays."""
+        """Returns the report. An operation of which a part stays counts as one that stays."""
         changed = self.changed - self.kept.keys()
         return PrecisionReport(f16.name, len(changed), tuple(self.kept.values()), tuple(self.limited))
 
 
 def _identity(op: Operation) -> object:
-    """Returns what operations that one operation of the source became have in common."""
+    """Returns the common entry of the operations that one operation of the source became."""
     return op.location or op
 
 
@@ -247,7 +247,7 @@ class HalfPrecision(ElementPolicy):
 
 
 def computes_in(op: Operation, element: ElementType) -> bool:
-    """Returns whether an operation computes something of an element type: it is no constant, cast or structure."""
+    """Returns whether an operation computes something of an element type: it is not a constant, cast or structure."""
     if not isinstance(op, Op) or op.has_trait(traits.Terminator) or op.has_trait(traits.ConstantLike):
         return False
     if isinstance(op, Function | core.Cast) or op.name.endswith((".cast", ".Cast", ".identity", ".Identity")):

@@ -41,19 +41,21 @@ class FloatForms(ABC):
 
 
 def in_half_precision_of_dialect(
-    function: Function, forms: FloatForms, kept: AbstractSet[Operation], log: PrecisionLog
+    function: Function, forms: FloatForms, preserved: AbstractSet[Operation], log: PrecisionLog
 ) -> None:
-    """Takes a function to half precision, in place, but for the operations `kept`."""
-    _Halving(function, forms, kept, log).apply()
+    """Takes a function to half precision, in place, but for the operations `preserved`."""
+    _Halving(function, forms, preserved, log).apply()
 
 
 class _Halving:
     """The change of one function."""
 
-    def __init__(self, function: Function, forms: FloatForms, kept: AbstractSet[Operation], log: PrecisionLog) -> None:
+    def __init__(
+        self, function: Function, forms: FloatForms, preserved: AbstractSet[Operation], log: PrecisionLog
+    ) -> None:
         self.function = function
         self.forms = forms
-        self.kept = kept
+        self.preserved = preserved
         self.log = log
         self.constants = Constants(log)
         self.halves: dict[Value, Value] = {}
@@ -73,7 +75,7 @@ class _Halving:
             return
         if not any(map(_is_single, op.results if is_stored else op.operands)):
             return
-        if op in self.kept:
+        if op in self.preserved:
             self.log.keep(op, Reason.CHOSEN)
             return
         detail = self.constants.beyond_range(op)
@@ -240,6 +242,6 @@ def _fault(copy: Op, op: Op) -> str:
         return error.diagnostics[0].message if isinstance(error, DiagnosticError) else str(error)
     for old, new, type in zip(op.results, copy.results, types, strict=True):
         if not isinstance(type, TensorType) or not isinstance(old.type, TensorType):
-            return "its result is no tensor"
+            return "its result is not a tensor"
         new.retype(old.type.with_element(type.element))
     return next((d.message for d in check_operation(copy) if d.is_error), "")

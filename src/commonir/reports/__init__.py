@@ -523,7 +523,7 @@ class KeptEntry(Report):
 
 
 class PrecisionReport(Report):
-    """What a change of precision did: how many operations are computed in `type`, and which stay as they were.
+    """The outcome of a change of precision: how many operations are computed in `type`, and which stay as they were.
 
     `limited` are the constants with elements that act as infinity, which become the largest finite number of `type`.
     """

@@ -1,4 +1,4 @@
-"""What reports are written to: a terminal, text, or HTML.
+"""Outputs of reports: a terminal, text, or HTML.
 
 A report is written once, as lines, pairs and tables; each destination decides how they look.
 """

@@ -144,7 +144,7 @@ def report_html(report: Report) -> str:
 
 
 def html_of(write: Callable[[ReportWriter], None]) -> str:
-    """Returns what a function writes as an HTML element."""
+    """Returns the output of a function as an HTML element."""
     out = HtmlWriter()
     write(out)
     return f'<div class="commonir">{"".join(out.elements)}</div>'

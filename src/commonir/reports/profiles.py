@@ -37,7 +37,7 @@ class RankStep(Report):
     kind: str
     start: float
     seconds: float
-    peer: int | None = None
+    counterpart: int | None = None
     tag: int | None = None
     size_bytes: int = 0
 

@@ -28,7 +28,7 @@ class Report(Record):
 
     @property
     def heading(self) -> str:
-        """What it is about and its most important fact, in a line; "" if its fields say that."""
+        """Its subject and its most important fact, in a line; "" if its fields say that."""
         return ""
 
     def __repr__(self) -> str:

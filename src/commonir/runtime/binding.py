@@ -237,7 +237,7 @@ def _converted(name: str, value: object, type: TensorType, port: Port, diagnosti
         actual = str(array.dtype)
     message = f"input '{name}': expected element type {type.element}, found {actual}"
     if array.dtype.kind in "OUS":
-        help = "pass an array of numbers; `commonir.read_image` reads a picture, and `numpy.load` a file of arrays"
+        help = "pass an array of numbers; `commonir.read_image` reads an image, and `numpy.load` a file of arrays"
         diagnostics.add(WRONG_INPUT, message, help=help)
     elif result is None:
         diagnostics.add(WRONG_INPUT, message, help=f"convert it: array.astype('{expected.name}')")

@@ -13,13 +13,13 @@ from commonir.base.images import Pixels, read_image, resized
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.interface import ColorSpace
 from commonir.ir.module import Function
-from commonir.runtime.pictures import picture_form, picture_input
+from commonir.runtime.image_tensors import image_form, image_tensor
 from commonir.runtime.ports import allowed_text, named_inputs
 
 
 def image_input(function: Function, name: str, path: str, *, form: str, resize: bool) -> NDArray[Any]:
     """Returns an image file as the value of an input: the pixels for an image input, in its color space and in an
-    allowed size, for a plain tensor its elements in a form (`runtime/pictures.py`).
+    allowed size, for a plain tensor its elements in a form (`runtime/image_tensors.py`).
 
     An image of another size is resized to the default size of the input if `resize` is set, and refused otherwise.
 
@@ -33,8 +33,8 @@ def image_input(function: Function, name: str, path: str, *, form: str, resize: 
         raise DiagnosticError(Diagnostic(WRONG_INPUT, message, file=path, help=help))
     type, port = inputs[name]
     if port.image is None:
-        chosen = picture_form(form)
-        return picture_input(name, type, path, chosen._replace(resizes=True) if resize else chosen)
+        chosen = image_form(form)
+        return image_tensor(name, type, path, chosen._replace(resizes=True) if resize else chosen)
     if form.strip() not in ("", "resize"):
         message = f"the image input '{name}' takes the pixels of the file, and has their form: '{form}' is not for it"
         raise DiagnosticError(Diagnostic(WRONG_INPUT, message, file=path, help="leave out what follows the file"))

@@ -78,7 +78,7 @@ def test_standard_output_takes_the_weights_too(tmp_path: Path, capfdbinary: pyte
     model.graph.initializer.append(numpy_helper.from_array(np.ones((1, 600), np.float32), "u"))
     path = tmp_path / "external.onnx"
     onnx.save(model, path, save_as_external_data=True, size_threshold=0)
-    assert main(["edit", str(path), "--meta", "author=somebody", "-o", "-"]) == 0
+    assert main(["edit", str(path), "--meta", "author=Ada", "-o", "-"]) == 0
     written = onnx.load_from_string(capfdbinary.readouterr().out)
     stored = {t.name: numpy_helper.to_array(t) for t in written.graph.initializer}
     np.testing.assert_array_equal(stored["u"], np.ones((1, 600)))

@@ -238,7 +238,7 @@ def test_overflow_of_a_mask_is_tested_with_finite_numbers() -> None:
     )
 
 
-def test_operations_that_amplify_small_differences_are_told_from_faults() -> None:
+def test_operations_that_amplify_small_differences_are_not_faults() -> None:
     def cancelling(factor: float) -> Module:
         nodes = [
             helper.make_node("Constant", [], ["factor"], value_floats=[float(factor)]),

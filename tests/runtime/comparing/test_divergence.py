@@ -327,7 +327,7 @@ def test_random_inputs_have_the_sizes_that_one_side_fixes() -> None:
 
 
 def test_functions_of_mlir_are_compared_by_position_where_names_differ() -> None:
-    """Names of values are no part of MLIR's text: mlir-opt replaces those of this function by %arg0, %arg1, %0, %1."""
+    """Names of values do not belong to MLIR's text: mlir-opt replaces those of this function by %arg0, %0, ..."""
     text = """
     func.func @main(%x: tensor<2xf32>, %y: tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>) {{
       %{0} = arith.addf %x, %x : tensor<2xf32>

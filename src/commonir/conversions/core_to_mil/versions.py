@@ -55,7 +55,7 @@ def target_of(version: str) -> Target:
 
 
 class Feature(NamedTuple):
-    """What a program has that the oldest operation sets lack, the set that added it, and what to do without it."""
+    """A feature that the oldest operation sets lack, the set that added it, and what to do without it."""
 
     name: str
     since: str
@@ -71,7 +71,7 @@ HALVES = Feature("inputs and outputs of f16", CORE_ML_6)
 
 
 def features_of(module: Module) -> Iterator[Feature]:
-    """Yields what the interface of a module, lowered or of Core ML, has that not every operation set has."""
+    """Yields the features of the interface of a module, lowered or of Core ML, that not every operation set has."""
     functions = [f for f in module.functions.values() if not f.is_declaration]
     uses = ml_program.GlobalLoad, ml_program.GlobalStore
     has_states = any(isinstance(v.type, StateType) for f in functions for v in f.inputs)

@@ -23,7 +23,7 @@ OFFSET, LENGTH, CHECKSUM, BASEPATH = "offset", "length", "checksum", "basepath"
 _KEYS = (LOCATION, OFFSET, LENGTH, CHECKSUM, BASEPATH)
 
 Entries = tuple[tuple[str, str], ...]
-"""What a tensor says of its external data, as the file has it."""
+"""The external data of a tensor, as the file states it."""
 
 _MOST_DIGITS = 20
 _HASH_BYTES = 2**20
@@ -97,7 +97,7 @@ def _whole(text: str, key: str) -> int | None:
 
 
 def entries_of(location: str, offset: int, length: int, checksum: str = "") -> Entries:
-    """Returns what a tensor says of bytes of a file."""
+    """Returns the entries of a tensor for bytes of a file."""
     entries = ((LOCATION, location), (OFFSET, str(offset)), (LENGTH, str(length)))
     return (*entries, (CHECKSUM, checksum)) if checksum else entries
 

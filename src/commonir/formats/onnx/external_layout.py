@@ -65,7 +65,7 @@ class PlannedData:
         self.base = base
         """The file that it is a copy of; None for one that is put together."""
         self.is_kept = is_kept
-        """Whether it is `base` itself, which stays where it is."""
+        """Returns whether it is `base` itself. That one stays where it is."""
         self._weights = [(w.header, w.data) for w in weights if w.data is not None]
         self._places: dict[object, int] = {}
         self._checksum = ""
@@ -345,12 +345,12 @@ class ExternalLayout:
         self.notes.extend(notes_of(self._path, {f.location: f.size_bytes for f in kept}, self.obsolete))
 
 
-def notes_of(path: Path, kept: Mapping[str, int], removed: Iterable[Path]) -> Iterator[Diagnostic]:
+def notes_of(path: Path, unchanged: Mapping[str, int], removed: Iterable[Path]) -> Iterator[Diagnostic]:
     """Yields notes about data files of an output that were kept, with their sizes in bytes, and removed."""
     gone = [escape(p.name) for p in removed if not p.exists()]
-    if kept:
-        where = f"'{escape(next(iter(kept)))}'" if len(kept) == 1 else plural(len(kept), "file")
-        message = f"unchanged weights stay in {where} ({format_bytes(sum(kept.values()))})"
+    if unchanged:
+        where = f"'{escape(next(iter(unchanged)))}'" if len(unchanged) == 1 else plural(len(unchanged), "file")
+        message = f"unchanged weights stay in {where} ({format_bytes(sum(unchanged.values()))})"
         yield Diagnostic(EXTERNAL_WEIGHTS, message, file=os.fspath(path))
     if gone:
         where = f"'{gone[0]}'" if len(gone) == 1 else plural(len(gone), "data file")

@@ -1,4 +1,4 @@
-"""What an ONNX file says and its program does not need: constants that nothing uses, types of values that do not exist,
+"""Parts of an ONNX file that its program does not need: constants that nothing uses, types of values that do not exist,
 attributes without their kind. Changes nothing by itself; each finding has its fix.
 
 Rules are labelled as in `verify.py`, which lists them. Source: ONNX IR specification; onnx.proto of ONNX 1.23.

@@ -93,7 +93,7 @@ class _Names:
 
 
 def _may_hide(v: Value, around: Value, block: Block) -> bool:
-    """Whether a value of a block may have the name of one around it, which nothing in the block uses.
+    """Returns whether a value of a block may have the name of one around it that nothing in the block uses.
 
     ONNX refuses this for results of nodes in the scope of the other value, but files have it. Runtimes find what graphs
     of unknown operators take and give by its name.

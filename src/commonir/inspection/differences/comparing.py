@@ -95,7 +95,7 @@ def _are_of_mlir(a: Function, b: Function) -> bool:
 
 
 def _namesakes(first: Sequence[str], second: Sequence[str], *, of_mlir: bool) -> Sequence[str]:
-    """Returns the second names; in MLIR, where they are no part of a function, as the first ones in their places."""
+    """Returns the second names; in MLIR, where they do not belong to a function, as the first ones in their places."""
     return first if of_mlir and len(first) == len(second) else second
 
 

@@ -30,7 +30,7 @@ MODEL, INPUTS = "{}", "{inputs}"
 
 
 class Failure(NamedTuple):
-    """What counts as failing: an exit status other than 0, one of `codes`, an output in which `text` is found; of the
+    """The condition of failing: an exit status other than 0, one of `codes`, an output in which `text` is found; of the
     last two, both. A run that takes longer than `seconds` is stopped and does not count.
     """
 

@@ -1,1 +1,1 @@
-"""What profiles show: times by operation and by layer, and a page with drawings."""
+"""Profiles for readers: times by operation and by layer, and a page with drawings."""

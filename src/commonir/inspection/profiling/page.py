@@ -250,8 +250,10 @@ def _lanes(ranks: Sequence[RankProfile], end: float) -> Iterator[str]:
         for step in rank.steps[:_LANE_STEPS]:
             if step.seconds <= 0:
                 continue
-            peer = "" if step.peer is None else f" {'to' if step.kind == 'send' else 'for'} rank {step.peer}"
-            said = f"{step.kind}{peer}: {_time(step.seconds)}"
+            counterpart = (
+                "" if step.counterpart is None else f" {'to' if step.kind == 'send' else 'for'} rank {step.counterpart}"
+            )
+            said = f"{step.kind}{counterpart}: {_time(step.seconds)}"
             said += f", {format_bytes(step.size_bytes)}" if step.size_bytes else ""
             yield f'<rect class="{step.kind}" x="{x(step.start):.2f}" y="{top:.0f}" height="16" '
             yield f'width="{max(x(step.seconds) - x(0), 0.3):.2f}"><title>{_text(said)}</title></rect>'

@@ -148,7 +148,7 @@ def _dims(value: Value) -> tuple[Dim | None, ...]:
 def counterparts(a: Side, b: Side) -> dict[str, str]:
     """Returns the inputs of the second side that have another name on the first, with that name.
 
-    Names of values are no part of a function of MLIR, and mlir-opt changes them: inputs without a namesake correspond
+    Names of values do not belong to a function of MLIR, and mlir-opt changes them: inputs without a namesake correspond
     by position if their types agree.
     """
     return _by_position(a, b, a.inputs, b.inputs)
@@ -161,10 +161,10 @@ def _by_position(a: Side, b: Side, first: Mapping[str, Value], second: Mapping[s
     if len(left) != len(right) or len(first) != len(second):
         return {}
     pairs = list(zip(left, right, strict=True))
-    return {m: n for n, m in pairs} if all(_are_alike(first[n].type, second[m].type) for n, m in pairs) else {}
+    return {m: n for n, m in pairs} if all(_correspond(first[n].type, second[m].type) for n, m in pairs) else {}
 
 
-def _are_alike(a: Type, b: Type) -> bool:
+def _correspond(a: Type, b: Type) -> bool:
     """Returns whether a value of one type may be one of the other, of any precision."""
     if not isinstance(a, TensorType) or not isinstance(b, TensorType):
         return a is b
@@ -555,8 +555,8 @@ def single_divergence(side: Side, value: Value, difference: ValueDifference, sha
 
 
 class Precision(NamedTuple):
-    """What the narrowest floats in the computation of a value allow: the relative tolerance, and the smallest magnitude
-    that overflows.
+    """The limits of the narrowest floats in the computation of a value: the relative tolerance, and the smallest
+    magnitude that overflows.
     """
 
     rtol: float

@@ -132,7 +132,7 @@ class Tolerance(NamedTuple):
 
 
 class Requirements(NamedTuple):
-    """What is required of all values: tolerances, one for all or by name of the value (also patterns such as `*_out`,
+    """The criteria for all values: tolerances, one for all or by name of the value (also patterns such as `*_out`,
     of which the first that matches counts), criteria, and whether an infinity equals infinities only.
     """
 

@@ -259,7 +259,7 @@ def save_trace(profiles: Sequence[Profile], path: str | os.PathLike[str]) -> Non
             named = {"name": "thread_name", "ph": "M", "tid": rank.rank, "args": {"name": rank.name}}
             events.append({**named, "pid": number})
             for step in rank.steps:
-                reported = {"peer": step.peer, "tag": step.tag, "bytes": step.size_bytes}
+                reported = {"counterpart": step.counterpart, "tag": step.tag, "bytes": step.size_bytes}
                 times = {"ts": step.start * _MICROSECONDS, "dur": step.seconds * _MICROSECONDS}
                 events.append({"name": step.kind, "ph": "X", "tid": rank.rank, "args": reported, **times, **process})
     with atomic_file(path) as out:

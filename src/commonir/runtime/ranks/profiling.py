@@ -38,7 +38,7 @@ _MAX_STEPS = 20_000
 
 
 class _Call(NamedTuple):
-    """A call of the transport; `key` is None for a barrier, and `is_send` tells sends from receives."""
+    """A call of the transport; `key` is None for a barrier, and `is_send` is false for receives."""
 
     started: float
     ended: float
@@ -287,6 +287,6 @@ def _compute(steps: list[RankStep], clocks: list[float], rank: int, seconds: flo
 
 def _step(steps: list[RankStep], clocks: list[float], rank: int, kind: str, seconds: float, call: _Call) -> None:
     key = call.key
-    peer = None if key is None else key.destination if call.is_send else key.source
-    steps.append(RankStep(kind, clocks[rank], seconds, peer, None if key is None else key.tag, call.size_bytes))
+    counterpart = None if key is None else key.destination if call.is_send else key.source
+    steps.append(RankStep(kind, clocks[rank], seconds, counterpart, None if key is None else key.tag, call.size_bytes))
     clocks[rank] += seconds

@@ -114,7 +114,7 @@ def unshard_outputs(before: Function, ranks: Ranks, outputs: Mapping[str, Array]
 
 
 def shard_outputs(before: Function, ranks: Ranks, outputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Returns what each rank has of the outputs of the original program, by full name; the whole of one that is not
+    """Returns the part of each rank of the outputs of the original program, by full name; the whole of one that is not
     sharded as ranks declare it.
     """
     return {

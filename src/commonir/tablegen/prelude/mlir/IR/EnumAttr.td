@@ -144,7 +144,7 @@ class ConstantEnumCase<Attr attribute, string case>
     : ConstantEnumCaseBase<attribute, !if(!isa<EnumAttr>(attribute), !cast<EnumAttr>(attribute).enum,
                                           !cast<EnumInfo>(attribute)), case>;
 class EnumProp<EnumInfo enumInfo>
-    : Property<enumInfo.cppType, enumInfo.summary>, Prelude_Told { EnumInfo enum = enumInfo; }
+    : Property<enumInfo.cppType, enumInfo.summary>, Prelude_Optional { EnumInfo enum = enumInfo; }
 class EnumPropWithAttrForm<EnumInfo enumInfo, Attr attributeForm> : EnumProp<enumInfo> {
   bit storeInCustomAttribute = 0; Attr attrForm = attributeForm;
 }

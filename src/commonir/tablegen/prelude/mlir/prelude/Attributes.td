@@ -279,14 +279,14 @@ class Property<string storageTypeParam = "", string desc = "", string interfaceT
   code convertFromStorage = ""; code assignToStorage = ""; code convertToAttribute = ""; code convertFromAttribute = "";
   code hashProperty = ""; code writeToMlirBytecode = ""; code readFromMlirBytecode = "";
 }
-// The text of a value tells whether there is one: `some<..>` is not needed around it.
-class Prelude_Told { code optionalParser = "its first token"; }
+// The text of a value shows whether there is one: `some<..>` is not needed around it.
+class Prelude_Optional { code optionalParser = "its first token"; }
 class IntProp<string storageTypeParam, string desc = "">
-    : Property<storageTypeParam, !if(!empty(desc), storageTypeParam, desc)>, Prelude_Told;
+    : Property<storageTypeParam, !if(!empty(desc), storageTypeParam, desc)>, Prelude_Optional;
 foreach w = [32, 64] in def I # w # Prop : IntProp<"int" # w # "_t">;
 class _cls_BoolProp : IntProp<"bool", "boolean">;
-class _cls_StringProp : Property<"std::string", "string", "::llvm::StringRef">, Prelude_Told;
-class _cls_UnitProp : Property<"bool", "unit property">, Prelude_Told { let defaultValue = "false"; }
+class _cls_StringProp : Property<"std::string", "string", "::llvm::StringRef">, Prelude_Optional;
+class _cls_UnitProp : Property<"bool", "unit property">, Prelude_Optional { let defaultValue = "false"; }
 def BoolProp : _cls_BoolProp;
 def StringProp : _cls_StringProp;
 def UnitProp : _cls_UnitProp;
@@ -312,7 +312,7 @@ class OptionalProp<Property p, bit canDelegateParsing = 1>
 }
 class ArrayProp<Property elem = Property<>, string newSummary = "">
     : Property<"SmallVector<" # elem.storageType # ">", !if(!empty(newSummary), "array of " # elem.summary, newSummary),
-               "ArrayRef<" # elem.storageType # ">">, Prelude_Told;
+               "ArrayRef<" # elem.storageType # ">">, Prelude_Optional;
 class IntArrayProp<Property elem, string newSummary = ""> : ArrayProp<elem, newSummary>;
 
 // Their earlier names.

@@ -37,7 +37,7 @@ _WORDS = (*LAYOUTS, *_COLORS, "resize")
 _EXAMPLE = "nchw,rgb,scale=1/255,mean=0.485/0.456/0.406,std=0.229/0.224/0.225"
 
 
-class PictureForm(NamedTuple):
+class ImageForm(NamedTuple):
     """How pixels become the elements of a tensor. `size` is (width, height), None for that of the file."""
 
     layout: str = ""
@@ -49,9 +49,9 @@ class PictureForm(NamedTuple):
     size: tuple[int, int] | None = None
 
 
-def picture_form(text: str) -> PictureForm:
+def image_form(text: str) -> ImageForm:
     """Returns the form that a text describes. Raises: DiagnosticError (E0902) with the part that is wrong."""
-    form = PictureForm()
+    form = ImageForm()
     for part in filter(None, text.split(",")):
         name, equals, value = part.strip().lower().partition("=")
         if not equals and name in LAYOUTS:
@@ -112,7 +112,7 @@ def _per_channel(name: str, text: str) -> tuple[float, ...]:
 # -- arrays
 
 
-def picture_input(name: str, type: TensorType, path: str, form: PictureForm) -> NDArray[Any]:
+def image_tensor(name: str, type: TensorType, path: str, form: ImageForm) -> NDArray[Any]:
     """Returns an image file as the array of an input, with `form.resizes` resized to its size or to the one chosen.
 
     Raises: DiagnosticError (E0703 where layout, channels, size or element type do not fit, and what reading raises).
@@ -140,7 +140,7 @@ def picture_input(name: str, type: TensorType, path: str, form: PictureForm) -> 
     return _arranged(_values(name, planes, type, form, path), layout)
 
 
-def _values(name: str, planes: NDArray[np.uint8], type: TensorType, form: PictureForm, path: str) -> NDArray[Any]:
+def _values(name: str, planes: NDArray[np.uint8], type: TensorType, form: ImageForm, path: str) -> NDArray[Any]:
     element = dtype_of(type.element.name)
     is_plain = form.scale == 1.0 and not any(form.mean) and set(form.std) <= {1.0}
     if not type.element.is_float:
