@@ -75,44 +75,23 @@ def compare(
     as `run`).
     """
     from commonir.runtime.comparing import divergence  # noqa: PLC0415
-    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
-    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
     required = requirements(rtol, atol, metric)._replace(strict=exact_infinities)
     all_decide = _all_decide(values)
+    run_as = _RunAs(engines[-1] if engines else DEFAULT_ENGINE, function, seed, dims or {}, options)
     if isinstance(a, Mapping) or isinstance(b, Mapping):
-        run_as = _RunAs(engines[-1] if engines else DEFAULT_ENGINE, function, seed, dims or {}, options)
         return _compare_stored(a, b, inputs or {}, run_as, required, all_decide=all_decide, on_progress=on_progress)
-    names = tuple(engines) or ((DEFAULT_ENGINE, DEFAULT_ENGINE) if b is not None else ("reference", DEFAULT_ENGINE))
-    if len(names) > _SIDES:
-        message = f"a comparison has two sides, and {len(names)} engines were named"
-        raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
-    known = Engines()
+    names = _engines_of_sides(engines, is_one_program=b is None)
+    programs = (a, a if b is None else b)
     of_ranks = _compared_ranks(a, b, names, function)
     if of_ranks is not None:
-        if repro is not None:
-            message = "programs of ranks are compared by their outputs, and nothing is cut out of them"
-            raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="leave out the folder of the reproducer"))
-        run_as = _RunAs(names[0] if of_ranks[0] is None else names[-1], function, seed, dims or {}, options)
-        programs = (a, a if b is None else b)
+        _refuse_reproducer_of_ranks(repro)
+        run_as = run_as._replace(engine=names[0] if of_ranks[0] is None else names[-1])
         return _compare_ranks(programs, of_ranks, inputs or {}, run_as, required)
-    left = divergence.Side(a, known.get(names[0]), function, seed)
-    right = divergence.Side(a if b is None else b, known.get(names[-1]), function, seed)
-    all_inputs = {**right.initial, **left.initial, **(inputs or {})}
-    name = left.function.symbol_name
-    sizes = {**divergence.sizes_fixed_by(left, right, all_inputs), **(dims or {})}
-    drawn = draw(left.lowered, function=name, seed=seed, dims=sizes, given=all_inputs)
-    renamed = divergence.counterparts(left, right).items()
-    drawn = {**drawn, **{other: drawn[own] for other, own in renamed if own in drawn and other not in drawn}}
-    chosen = options or DEFAULT_OPTIONS
-    comparing = divergence.ValueComparison(left, right, drawn, required=required, options=chosen)
-    _check_names(required, [name for pair in comparing.pairs for name in pair[:2]])
+    comparing = _value_comparison(programs, names, inputs or {}, run_as, required)
     result = divergence.compare(comparing, on_progress, all_decide=all_decide)
-    if explain and result.first_divergence is not None:
-        from commonir.inspection.faults.explaining import explained  # noqa: PLC0415
-
-        on_progress("looking for the cause")
-        result = explained(comparing, result)
+    if explain:
+        result = _with_cause(result, comparing, on_progress)
     return result if repro is None else _with_reproducer(result, comparing, repro, findings)
 
 
@@ -153,6 +132,43 @@ class _RunAs(NamedTuple):
     seed: int
     dims: Mapping[str, int]
     options: EngineOptions | None
+
+
+def _engines_of_sides(engines: Sequence[str], *, is_one_program: bool) -> tuple[str, ...]:
+    """Returns the engines that were named for the sides of a comparison, or the default ones. Raises: WRONG_USAGE."""
+    if len(engines) > _SIDES:
+        message = f"a comparison has two sides, and {len(engines)} engines were named"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
+    return tuple(engines) or ("reference" if is_one_program else DEFAULT_ENGINE, DEFAULT_ENGINE)
+
+
+def _value_comparison(
+    programs: tuple[Module, Module],
+    engines: Sequence[str],
+    inputs: Mapping[str, Array],
+    run_as: _RunAs,
+    required: Requirements,
+) -> ValueComparison:
+    """Returns the comparison of two programs by their values, each on its engine of `engines`; missing inputs are
+    random.
+    """
+    from commonir.runtime.comparing import divergence  # noqa: PLC0415
+    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
+    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
+
+    known = Engines()
+    left = divergence.Side(programs[0], known.get(engines[0]), run_as.function, run_as.seed)
+    right = divergence.Side(programs[1], known.get(engines[-1]), run_as.function, run_as.seed)
+    all_inputs = {**right.initial, **left.initial, **inputs}
+    name = left.function.symbol_name
+    sizes = {**divergence.sizes_fixed_by(left, right, all_inputs), **run_as.dims}
+    drawn = draw(left.lowered, function=name, seed=run_as.seed, dims=sizes, given=all_inputs)
+    renamed = divergence.counterparts(left, right).items()
+    drawn = {**drawn, **{other: drawn[own] for other, own in renamed if own in drawn and other not in drawn}}
+    chosen = run_as.options or DEFAULT_OPTIONS
+    comparing = divergence.ValueComparison(left, right, drawn, required=required, options=chosen)
+    _check_names(required, [name for pair in comparing.pairs for name in pair[:2]])
+    return comparing
 
 
 def _compare_stored(
@@ -372,6 +388,16 @@ def _values_inside(
     return values
 
 
+def _with_cause(comparison: Comparison, comparing: ValueComparison, on_progress: Callable[[str], None]) -> Comparison:
+    """Returns a comparison with the likely cause of its first divergence, if there is one."""
+    if comparison.first_divergence is None:
+        return comparison
+    from commonir.inspection.faults.explaining import explained  # noqa: PLC0415
+
+    on_progress("looking for the cause")
+    return explained(comparing, comparison)
+
+
 def _with_reproducer(
     comparison: Comparison, comparing: ValueComparison, folder: Path_, findings: Diagnostics | None
 ) -> Comparison:
@@ -462,6 +488,12 @@ def _compared_ranks(
         help = "compare each with the program that they were divided from"
         raise DiagnosticError(Diagnostic(INTERFACES_DIFFER, message, help=help))
     return left, right
+
+
+def _refuse_reproducer_of_ranks(repro: Path_ | None) -> None:
+    if repro is not None:
+        message = "programs of ranks are compared by their outputs, and nothing is cut out of them"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="leave out the folder of the reproducer"))
 
 
 def _compare_ranks(

@@ -110,10 +110,11 @@ def convert(
     Raises: DiagnosticError (E0601 for operations without a counterpart, E0610 if it cannot be sharded, E0706).
     """
     from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
-    from commonir.passes.half_precision import PrecisionLog, check_precision, precision_note  # noqa: PLC0415
+    from commonir.passes.half_precision import PrecisionLog, check_precision  # noqa: PLC0415
 
     diagnostics = Diagnostics() if findings is None else findings
     check_precision(precision, keep)
+    choices = _Choices(to, function, precision, tuple(keep), sizes, ranges, ranks, parallel)
     if to in Formats().names() and not Formats().get(to).dialect:
         _refuse_in_own_dialect(
             to,
@@ -124,20 +125,24 @@ def convert(
             labels=labels or None,
             docs=docs or None,
         )
-        kept = _in_any_dialect(module, function, sizes, ranks, parallel, diagnostics)
-        return _bounded_if_lowered(kept, ranges or {}, to, diagnostics)
+        return _in_any_dialect(module, choices, diagnostics)
     conversion = Conversions().get(to)
     if ranks is not None and not conversion.takes_ranks:
         raise _cannot_express_ranks(to)
     options = ConversionOptions(opset, target, images or {}, _labels_by_output(labels), docs or {})
-    choices = _Choices(to, function, precision, tuple(keep), sizes, ranges, ranks, parallel)
     log = PrecisionLog()
     result = _converted(module, conversion, options, choices, log, diagnostics)
     if precision is not None:
-        diagnostics.extend([precision_note(log.report())])
-        if reports is not None:
-            reports.append(log.report())
+        _report_precision(log.report(), diagnostics, reports)
     return result
+
+
+def _report_precision(report: PrecisionReport, diagnostics: Diagnostics, reports: list[PrecisionReport] | None) -> None:
+    from commonir.passes.half_precision import precision_note  # noqa: PLC0415
+
+    diagnostics.extend([precision_note(report)])
+    if reports is not None:
+        reports.append(report)
 
 
 def _labels_by_output(
@@ -215,21 +220,17 @@ def _in_own_precision(
     return (module, choices) if halved is None else (halved, choices._replace(sizes=None, precision=None))
 
 
-def _in_any_dialect(
-    module: Module,
-    function: str | None,
-    sizes: Mapping[str, int] | None,
-    ranks: int | None,
-    parallel: str | None,
-    diagnostics: Diagnostics,
-) -> Module:
+def _in_any_dialect(module: Module, choices: _Choices, diagnostics: Diagnostics) -> Module:
     """Returns a program, or one function of it, as a format takes it that holds any dialect."""
     from commonir.passes.select_function import select_function  # noqa: PLC0415
 
+    function, sizes = choices.function, choices.sizes
     kept = module if function is None else select_function(module, function)
-    if ranks is not None:
-        return shard(kept, ranks, parallel, sizes=sizes, findings=diagnostics)
-    return edit(kept, dims=sizes, function=function) if sizes else kept
+    if choices.ranks is not None:
+        kept = shard(kept, choices.ranks, choices.parallel, sizes=sizes, findings=diagnostics)
+    elif sizes:
+        kept = edit(kept, dims=sizes, function=function)
+    return _bounded_if_lowered(kept, choices.ranges or {}, choices.to, diagnostics)
 
 
 def _with_dims(module: Module, sizes: Mapping[str, int] | None, function: str | None) -> Module:

@@ -40,7 +40,7 @@ from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_output, check_replaced, copy_to_standard_output, save_output, write_change
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from commonir.reports import FileEntry, PrecisionReport, Summary
 
@@ -220,10 +220,7 @@ def convert(session: Session, models: tuple[str, ...], *, options: ConvertOption
     model = session.one_program(models)
     check_replaced(session, model, options.output, is_forced=options.is_forced)
     check_sharding(options.ranks, options.parallel)
-    if options.dims and not options.runs:
-        raise click.UsageError("'--set' sets the inputs of --check; '--set-dim' fixes a dim of the program")
-    if options.inputs and not options.runs:
-        raise click.UsageError("'--input' is for '--check'")
+    _refuse_inputs_without_check(options)
     api = session.api
     precision_reports: list[PrecisionReport] = []
     metadata = parse_pairs(options.metadata, "--meta", "KEY=TEXT")
@@ -245,14 +242,7 @@ def convert(session: Session, models: tuple[str, ...], *, options: ConvertOption
         parallel=options.parallel,
         findings=session.findings,
     )
-    lower = {name: low for name, (low, _) in bounds.items()}
-    given_dims = parse_dims(options.dims, "--set")
-    dims = {**lower, **given_dims} if images else {**lower, **fixed_dims, **given_dims}
-    check = (
-        Check(options.runs, options.seed, dims, options.atol, options.rtol, options.time_limit, options.inputs)
-        if options.runs
-        else None
-    )
+    check = _chosen_check(options, bounds, {} if images else fixed_dims)
     with session.progress(f"reading {model}") as progress:
         target = options.to or api.output_format(options.output)
         form = api.file_format(target)
@@ -277,6 +267,24 @@ def convert(session: Session, models: tuple[str, ...], *, options: ConvertOption
     before, after = api.summarize(source), api.summarize(converted)
     precision = precision_reports[0] if precision_reports else None
     return _answer(session, before, after, files, options.output, form, agreement, precision)
+
+
+def _refuse_inputs_without_check(options: ConvertOptions) -> None:
+    if options.dims and not options.runs:
+        raise click.UsageError("'--set' sets the inputs of --check; '--set-dim' fixes a dim of the program")
+    if options.inputs and not options.runs:
+        raise click.UsageError("'--input' is for '--check'")
+
+
+def _chosen_check(
+    options: ConvertOptions, bounds: Mapping[str, tuple[int, int]], fixed_dims: Mapping[str, int]
+) -> Check | None:
+    """Returns the numeric check that the options ask for, with each bounded dim as small as may be."""
+    lower = {name: low for name, (low, _) in bounds.items()}
+    dims = {**lower, **fixed_dims, **parse_dims(options.dims, "--set")}
+    if not options.runs:
+        return None
+    return Check(options.runs, options.seed, dims, options.atol, options.rtol, options.time_limit, options.inputs)
 
 
 def _answer(

@@ -141,14 +141,8 @@ def opt(
         progress.step("simplifying" if legality is None else "legalizing")
         after = before if legality is None else legality.legalized(session, before, rewrites, dialects)
         if legality is None or chosen is not None:
-            after = session.api.optimize(
-                after,
-                passes=chosen,
-                rules=rewrites if legality is None else (),
-                max_growth_bytes=growth,
-                reports=reports if is_explained else None,
-                findings=session.findings,
-            )
+            rules = rewrites if legality is None else ()
+            after = _optimized(session, after, chosen, rules, growth, reports if is_explained else None)
         if is_explained and not reports and legality is None:
             raise _nothing_to_explain()
         if is_checked and not (allow_unregistered and _has_unknown(session, before)):
@@ -173,6 +167,24 @@ def _passes(passes: str | None, pipeline: str | None) -> str | None:
     if passes is not None and pipeline is not None:
         raise click.UsageError("--passes and --pass-pipeline cannot be combined")
     return passes if pipeline is None else pipeline
+
+
+def _optimized(
+    session: Session,
+    program: Module,
+    passes: str | None,
+    rules: Sequence[Rewrite],
+    growth: int | None,
+    reports: list[RuleReport] | None,
+) -> Module:
+    return session.api.optimize(
+        program,
+        passes=passes,
+        rules=rules,
+        max_growth_bytes=growth,
+        reports=reports,
+        findings=session.findings,
+    )
 
 
 def _explained(legality: Legality | None, reports: Sequence[RuleReport]) -> dict[str, JsonValue]:

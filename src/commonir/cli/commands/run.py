@@ -174,29 +174,43 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
             {} if options.state is None else arrays.parse_inputs([f"@{options.state}"], seed=options.seed)
         )
         progress.step(f"running {model}")
-        drawn, outputs = api.run_steps(
-            program,
-            known,
-            steps=options.steps,
-            engine=options.engine,
-            function=function,
-            seed=options.seed,
-            dims=dims,
-            state=state,
-            options=api.engine_options(memory_limit_bytes=options.mem_limit, time_limit_seconds=options.time_limit),
-            ranks=options.ranks,
-            parallel=options.parallel,
-            findings=session.findings,
-        )
+        ran = _run(session, program, function, known, dims, state, options)
     if not is_reporting:
         # Another process writes the answer.
         raise click.exceptions.Exit(0)
     if options.steps is None:
         session.findings.extend(
-            d.located(file=model) for d in api.shape_mismatches(program, outputs, function=function)
+            d.located(file=model) for d in api.shape_mismatches(program, ran.outputs, function=function)
         )
-    ran = Ran(program, function, known, drawn, outputs, state)
     return _answer(session, ran, options, None if expected is None else expected.values)
+
+
+def _run(
+    session: Session,
+    program: commonir.Module,
+    function: str | None,
+    inputs: Mapping[str, Array],
+    dims: Mapping[str, int],
+    state: commonir.State,
+    options: RunOptions,
+) -> Ran:
+    """Runs a program as the options say."""
+    api = session.api
+    drawn, outputs = api.run_steps(
+        program,
+        inputs,
+        steps=options.steps,
+        engine=options.engine,
+        function=function,
+        seed=options.seed,
+        dims=dims,
+        state=state,
+        options=api.engine_options(memory_limit_bytes=options.mem_limit, time_limit_seconds=options.time_limit),
+        ranks=options.ranks,
+        parallel=options.parallel,
+        findings=session.findings,
+    )
+    return Ran(program, function, inputs, drawn, outputs, state)
 
 
 def _answer(session: Session, ran: Ran, options: RunOptions, expected: Mapping[str, Array] | None) -> Answer:

@@ -1,4 +1,4 @@
-"""Pages of profiles in a real browser, light and dark. Fast tests are in `tests/runtime/comparing/test_profile.py`."""
+"""Pages of profiles in a real browser, light and dark. Fast tests are in `test_profile.py`."""
 
 from __future__ import annotations
 
