@@ -97,7 +97,7 @@ def _write_model(path: Path) -> None:
     size_bytes = 4 * _SIDE * _SIDE
     tensors: list[TensorProto] = []
     for n in range(_COUNT):
-        tensor = TensorProto(name=f"w{n}", data_type=TensorProto.FLOAT, dims=[_SIDE, _SIDE], data_location=1)
+        tensor = TensorProto(name=f"w{n}", data_type=TensorProto.FLOAT, dims=[_SIDE, _SIDE], data_location="EXTERNAL")
         for key, value in (("location", data.name), ("offset", n * size_bytes), ("length", size_bytes)):
             tensor.external_data.add(key=key, value=str(value))
         tensors.append(tensor)

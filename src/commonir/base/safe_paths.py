@@ -56,8 +56,8 @@ def open_inside(folder: str | os.PathLike[str], name: str) -> BinaryIO:
 def _names_of(file: os.stat_result, folder: Path) -> int:
     """Returns how many names of a file are in a folder."""
     with os.scandir(folder) as entries:
-        found = [entry.inode() == file.st_ino and entry.stat(follow_symlinks=False) for entry in entries]
-    return sum(1 for status in found if status and os.path.samestat(status, file))
+        same = [entry.stat(follow_symlinks=False) for entry in entries if entry.inode() == file.st_ino]
+    return sum(1 for status in same if os.path.samestat(status, file))
 
 
 def _opened_by_parts(folder: str | os.PathLike[str], path: str, name: str) -> BinaryIO:

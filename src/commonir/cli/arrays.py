@@ -14,7 +14,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import IO
+from typing import IO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -442,7 +442,7 @@ def save_arrays(path: str, arrays: Mapping[str, Array] | Iterable[tuple[str, Arr
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
-    pairs: Iterable[tuple[str, Array]] = arrays.items() if isinstance(arrays, Mapping) else arrays
+    pairs = cast("Iterable[tuple[str, Array]]", arrays.items() if isinstance(arrays, Mapping) else arrays)
     if path.lower().endswith(_SAFETENSORS):
         try:
             with atomic_file(path) as stream:

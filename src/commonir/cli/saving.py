@@ -63,7 +63,7 @@ def check_suffixes(options: SaveOptions) -> None:
     _check_suffix(options.save_inputs, *_ARCHIVES, _JSON)
     for archive in (options.save_state, options.save_all):
         _check_suffix(archive, *_ARCHIVES)
-    if options.save_inputs is not None and options.save_inputs == options.save and options.save.endswith(_JSON):
+    if options.save_inputs is not None and options.save_inputs == options.save and options.save_inputs.endswith(_JSON):
         message = "a .json file has inputs or outputs, not both"
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="save both to an .npz archive"))
     if options.steps is not None and (options.save_inputs or options.save_all):

@@ -30,7 +30,7 @@ class Assert(MlirOp, name="cf.assert", assembly="$arg `,` $msg attr-dict"):
 
     def reference(self, arg: Value) -> core.Require | tuple[()]:
         known = known_data(arg)
-        return () if known is not None and all(known.values()) else core.Require(arg, self.msg)
+        return () if known is not None and all(known.values()) else core.Require(arg, self.msg, ())
 
 
 class _BranchOp(MlirOp, Branch, traits=(traits.Pure, traits.Terminator)):
