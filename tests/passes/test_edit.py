@@ -268,6 +268,12 @@ def test_half_precision_output_raises_the_specification_version() -> None:
     assert (before.specification_version, after.specification_version) == (6, 7)
 
 
+def test_metadata_need_no_function_that_runs() -> None:
+    body = "(%x: tensor<4xf32>) -> tensor<4xf32> { func.return %x : tensor<4xf32> }"
+    program = cir.loads(f"func.func @one{body}\nfunc.func @two{body}", format="mlir")
+    assert metadata_of(cir.edit(program, metadata={"author": "A. Author"})).author == "A. Author"
+
+
 def test_metadata_are_set_and_removed() -> None:
     program = model("resnet_fp32")
     first = cir.edit(program, metadata={"author": "A. Author", "license": "MIT", "origin": "here"})

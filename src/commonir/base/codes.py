@@ -467,9 +467,8 @@ NOTHING_FAILS = Code(
 CANNOT_WRITE = Code(
     "E0801",
     "the output cannot be written",
-    "The operating system refused to create or replace the output; the message has its reason. An output that was "
-    "there before is unchanged.",
-    remedy="Check that the folder exists and may be written.",
+    "The operating system refused to create or replace the output, or the format has no place for a part of the "
+    "program; the message has the reason. An output that was there before is unchanged.",
     status=_UNWRITABLE,
 )
 DISK_FULL = Code(

@@ -276,7 +276,8 @@ def _fault(path: str | os.PathLike[str], error: OSError) -> Diagnostic:
         free = _free_bytes(Path(path))
         notes = (f"free on that disk: {free:,} bytes",) if free is not None else ()
         return Diagnostic(codes.DISK_FULL, f"no room to write the output: {reason}", file=os.fspath(path), notes=notes)
-    help = "create the folder first" if isinstance(error, FileNotFoundError) else None
+    is_missing = isinstance(error, FileNotFoundError)
+    help = "create the folder first" if is_missing else "check that the folder may be written"
     return Diagnostic(codes.CANNOT_WRITE, f"cannot write the output: {reason}", file=os.fspath(path), help=help)
 
 

@@ -87,7 +87,8 @@ def ranks_of(module: Module) -> list[ark.Rank]:
     if not ranks:
         raise _refused("the program has no ranks")
     if metadata_of(module) != Metadata():
-        raise _refused("a model file of ARK has no place for what is said about the program")
+        message = "a model file of ARK has no place for what is said about the program"
+        raise _refused(message, help="remove it (in Python `commonir.edit(program, metadata={KEY: ''})`)")
     if len({rank.rank for rank in ranks}) != len(ranks):
         raise _refused("two ranks of the program have one number")
     return ranks
