@@ -68,7 +68,7 @@ def edit(
     Raises: DiagnosticError (E0401, E0402, E0603, E0706, E0712) with every change that cannot be made.
     """
     result = clone(module)
-    contents = _contents(result.function(function), edits) if edits.contents else {}
+    contents: Mapping[str, Data] = _contents(result.function(function), edits) if edits.contents else {}
     bound: Mapping[str, int] = _NO_DIMS
     if contents:
         # Before sizes are given: those that the branch which runs has may contradict the others.
