@@ -114,7 +114,7 @@ class Terminal:
     def markdown(self, text: str) -> None:
         """Writes a page: formatted on a terminal, as Markdown elsewhere."""
         if self.is_terminal:
-            from commonir.cli.pretty import print_markdown  # noqa: PLC0415  (as above)
+            from commonir.cli.pretty import print_markdown  # noqa: PLC0415  rich is slow to import
 
             print_markdown(self.stream, escape_lines(text), has_colour=self.has_colour)
         else:
