@@ -95,8 +95,7 @@ def _is_left_out(op: Operation, v: Value) -> bool:
 
 def put_call(old: onnx.Call | common_ir.Call, new_op: onnx.Call | common_ir.Call) -> None:
     """Puts a call in the place of another one, with its names and what its file says of it."""
-    for key, value in old.extra.items():
-        new_op.set_extra(key, value)
+    new_op.update_extra(old.extra)
     assert old.parent is not None
     old.parent.insert_before(old, new_op)
     for before, after in zip(old.results, new_op.results, strict=True):

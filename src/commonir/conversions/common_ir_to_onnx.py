@@ -116,8 +116,7 @@ class _Conversion:
         new_op = onnx.Graph(source.sym_name, opsets, copy.content.take(), source.defaults)
         if source.declared.entries:
             self._state_outputs(source, new_op)
-        for key, value in copy.extra.items():
-            new_op.set_extra(key, value)
+        new_op.update_extra(copy.extra)
         for name, explicit in source.declared.entries:
             text = explicit.value if isinstance(explicit, StringAttr) else ""
             self.lost.setdefault(f"the declared type {text} of '{name}': ONNX has no wildcards")

@@ -49,8 +49,7 @@ def counterpart(op: MilOp, context: Context, *operands: Value | tuple[Value, ...
         return Mismatch(f"{op.name} needs {systems_text(DIALECT.operations[op.name][0].since)}")
     result = counterpart_of(op, definition, context, operands)
     if not isinstance(result, Mismatch):
-        for key, value in op.extra.items():
-            result.set_extra(key, value)
+        result.update_extra(op.extra)
     return result
 
 
@@ -66,11 +65,7 @@ def in_version(module: Module, version: str, lost: Diagnostics) -> Module:
     source = _specialized(module, version)
     infer_shapes(source)
     result = _legalized(source, version, lost)
-    for function in _functions(result):
-        finish(function, lost)
-    result.entry = module.entry
-    for key, attribute in module.extra.items():
-        result.set_extra(key, attribute)
+    _finish(result, module, lost)
     set_specification_version(result, SPECIFICATION_VERSIONS[version])
     lost.extend(_replaced(source, version))
     return result
@@ -97,10 +92,16 @@ def _specialized(module: Module, version: str = "") -> Module:
         body.label = version or body.label
         region = next(r for r in function.specializations if r.block is body)
         new = Func(function.sym_name, body.label, (region.take(),))
-        for key, attribute in function.extra.items():
-            new.set_extra(key, attribute)
         replace_function(function, new)
     return result
+
+
+def _finish(module: Module, source: Module, lost: Diagnostics) -> None:
+    """Finishes the functions of a legalized module, and gives it the entry and the attributes of its source."""
+    for function in _functions(module):
+        finish(function, lost)
+    module.entry = source.entry
+    module.update_extra(source.extra)
 
 
 def _functions(module: Module) -> Sequence[Func]:
@@ -142,11 +143,7 @@ def _with_images(module: Module, images: Mapping[str, ImageInput]) -> Module:
         borders[function.sym_name] = Border(ports[0], ports[1], {})
     versions = [f.opset for f in _functions(source)]
     result = legalize(source, _RULES, Dialects(), target_of(max(versions, key=VERSIONS.index)))
-    for function in _functions(result):
-        finish(function, Diagnostics())
-    result.entry = module.entry
-    for key, attribute in module.extra.items():
-        result.set_extra(key, attribute)
+    _finish(result, module, Diagnostics())
     return _described_again(result, borders)
 
 

@@ -56,8 +56,7 @@ def in_opset(module: Module, opset: int) -> Module:
     result.entry = module.entry
     _remove_forgotten(source, result)
     count_axes_from_start(result, opset)
-    for key, attribute in module.extra.items():
-        result.set_extra(key, attribute)
+    result.update_extra(module.extra)
     for op in list(result.body.operations):
         if isinstance(op, onnx.Graph | onnx.LocalFunction):
             replace_function(op, op.with_attributes(opset_import=_imports(op.opset_import, opset)))

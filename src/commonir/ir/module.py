@@ -225,8 +225,7 @@ def replace_function(old: Operation, new: _F) -> _F:
         raise InternalError(f"{old.name} is not in a module")
     old.parent.insert_before(old, new)
     new.location = old.location
-    for key, value in old.extra.items():
-        new.set_extra(key, value)
+    new.update_extra(old.extra)
     old.erase()
     return new
 

@@ -301,6 +301,11 @@ class Operation:
         else:
             self._extra[name] = value
 
+    def update_extra(self, attributes: Mapping[str, Attribute]) -> None:
+        """Sets undeclared attributes, by name."""
+        if attributes:
+            self._extra = {**(self._extra or {}), **attributes}
+
     @property
     def attribute_dictionary(self) -> Mapping[str, Attribute]:
         """Every attribute by name, declared and undeclared, in storage form."""

@@ -185,8 +185,7 @@ def _with_less(op: Op, remaining: Sequence[int], types: Sequence[Type]) -> Op:
         count = len(arguments[name]) - dropped
         arguments[name] = tuple([op.operands[n] for n in remaining[len(remaining) - count :]])
     result = type(op).build(arguments, types)
-    for name, attr in op.extra.items():
-        result.set_extra(name, attr)
+    result.update_extra(op.extra)
     return result
 
 

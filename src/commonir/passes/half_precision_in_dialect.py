@@ -167,8 +167,7 @@ class _Halving:
             wide.name = self._fresh(f"{name}_fp32") if name else ""
             old.replace_all_uses_with(wide)
             self.halves[wide] = new
-        for key, value in op.extra.items():
-            built.set_extra(key, value)
+        built.update_extra(op.extra)
         op.erase()
 
     def _fresh(self, name: str) -> str:

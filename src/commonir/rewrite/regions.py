@@ -158,7 +158,6 @@ def replace_branch(old: Op, new: Op) -> None:
     if block is None:
         raise ValueError("the branch is not in a block")
     new.location = old.location
-    for name, attr in old.extra.items():
-        new.set_extra(name, attr)
+    new.update_extra(old.extra)
     block.insert_before(old, new)
     old.erase()

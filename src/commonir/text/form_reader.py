@@ -445,8 +445,7 @@ class FormReader:
         if types is not None:
             return builder.build(definition, arguments, types, self.extra, self.start)
         op = self._constructed(arguments)
-        for key, value in self.extra.items():
-            op.set_extra(key, value)
+        op.update_extra(self.extra)
         return op
 
     def _check_sizes(self, counts: tuple[int, ...]) -> None:

@@ -113,8 +113,7 @@ class LinePattern:
         op = self._definition.assembled(tuple(operands), meaning.offsets, meaning.attributes, (), meaning.result_types)
         if self._successors:
             op.successors = tuple([context.names.block(match[n], match.start(n)) for n in self._successors])
-        for name, attribute in meaning.extra.items():
-            op.set_extra(name, attribute)
+        op.update_extra(meaning.extra)
         context.tokens.move_to(match.end())
         return op
 

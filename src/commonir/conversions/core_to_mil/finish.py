@@ -80,8 +80,7 @@ def _bind_parameters(op: Op) -> None:
     types = [r.type for r in op.results]
     op.regions = ()
     built = type(op).build(arguments, types, op.location)
-    for key, value in op.extra.items():
-        built.set_extra(key, value)
+    built.update_extra(op.extra)
     block.insert_before(op, built)
     for old, new in zip(op.results, built.results, strict=True):
         new.name = old.name

@@ -219,8 +219,7 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
         for name, value in new.outputs:
             value.name = name
         end = Return(tuple([v for _, v in new.outputs]), tuple([name for name, _ in new.outputs]))
-        for key, content in (self.body.last or end).extra.items():
-            end.set_extra(key, content)
+        end.update_extra((self.body.last or end).extra)
         new.body.append(end)
         self._rename_shapes(new)
         result = replace_function(self, Func(self.sym_name, self.opset, (Region([new.body]),)))

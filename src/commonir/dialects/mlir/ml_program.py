@@ -390,8 +390,7 @@ class _StoreForm:
         fields = {"global_": result.global_, "value": value, "consume_tokens": tokens}
         result.operands = ()
         built = GlobalStoreGraph.build(fields, [produced])
-        for name, extra in result.extra.items():
-            built.set_extra(name, extra)
+        built.update_extra(result.extra)
         return built
         yield  # makes it a generator, as forms with regions are
 

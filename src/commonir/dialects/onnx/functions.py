@@ -287,8 +287,7 @@ def _with_operands(source: Op, values: Mapping[Value, Value | None], regions: tu
     if isinstance(source, Custom | Call):
         arguments["absent"] = _absent(source, values)
     result = type(source).build(arguments, [v.type for v in source.results], source.location)
-    for name, value in source.extra.items():
-        result.set_extra(name, value)
+    result.update_extra(source.extra)
     for mine, its in zip(source.results, result.results, strict=True):
         its.name = mine.name
     return result

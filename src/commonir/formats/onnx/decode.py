@@ -172,8 +172,7 @@ class ModelDecoder(NodeDecoder):
         result = self.graph_operation(proto, opsets, Region([block]), defaults)
         last = block.last
         if last is not None:
-            for name, value in last.extra.items():
-                result.set_extra(name, value)
+            result.update_extra(last.extra)
             for name in result.extra:
                 last.set_extra(name, None)
         return result

@@ -32,8 +32,7 @@ def _changed(op: Forall | Parallel, fields: Mapping[str, object], kept: Sequence
     """Puts an operation with other fields before one, with its region and some of its results."""
     arguments = {f.name: op.field_value(f) for f in op.layout.arguments}
     result = type(op).build({**arguments, **fields, "region": op.region.take()}, [op.results[n].type for n in kept])
-    for name, attr in op.extra.items():
-        result.set_extra(name, attr)
+    result.update_extra(op.extra)
     editor.insert(result, op)
     return result
 
