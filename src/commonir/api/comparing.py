@@ -83,10 +83,10 @@ def compare(
         return _compare_stored(a, b, inputs or {}, run_as, required, all_decide=all_decide, on_progress=on_progress)
     names = _engines_of_sides(engines, is_one_program=b is None)
     programs = (a, a if b is None else b)
-    of_ranks = _compared_ranks(a, b, names, function)
+    of_ranks = _compared_ranks(programs, names, function)
     if of_ranks is not None:
         _refuse_reproducer_of_ranks(repro)
-        run_as = run_as._replace(engine=names[0] if of_ranks[0] is None else names[-1])
+        run_as = run_as._replace(engine=names[0] if of_ranks[0] is None else names[1])
         return _compare_ranks(programs, of_ranks, inputs or {}, run_as, required)
     comparing = _value_comparison(programs, names, inputs or {}, run_as, required)
     result = divergence.compare(comparing, on_progress, all_decide=all_decide)
@@ -134,17 +134,19 @@ class _RunAs(NamedTuple):
     options: EngineOptions | None
 
 
-def _engines_of_sides(engines: Sequence[str], *, is_one_program: bool) -> tuple[str, ...]:
+def _engines_of_sides(engines: Sequence[str], *, is_one_program: bool) -> tuple[str, str]:
     """Returns the engines that were named for the sides of a comparison, or the default ones. Raises: WRONG_USAGE."""
     if len(engines) > _SIDES:
         message = f"a comparison has two sides, and {len(engines)} engines were named"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
-    return tuple(engines) or ("reference" if is_one_program else DEFAULT_ENGINE, DEFAULT_ENGINE)
+    if engines:
+        return engines[0], engines[-1]
+    return "reference" if is_one_program else DEFAULT_ENGINE, DEFAULT_ENGINE
 
 
 def _value_comparison(
     programs: tuple[Module, Module],
-    engines: Sequence[str],
+    engines: tuple[str, str],
     inputs: Mapping[str, Array],
     run_as: _RunAs,
     required: Requirements,
@@ -158,7 +160,7 @@ def _value_comparison(
 
     known = Engines()
     left = divergence.Side(programs[0], known.get(engines[0]), run_as.function, run_as.seed)
-    right = divergence.Side(programs[1], known.get(engines[-1]), run_as.function, run_as.seed)
+    right = divergence.Side(programs[1], known.get(engines[1]), run_as.function, run_as.seed)
     all_inputs = {**right.initial, **left.initial, **inputs}
     name = left.function.symbol_name
     sizes = {**divergence.sizes_fixed_by(left, right, all_inputs), **run_as.dims}
@@ -456,7 +458,7 @@ def _check_names(required: Requirements, known: Sequence[str]) -> None:
 
 
 def _compared_ranks(
-    a: Module, b: Module | None, engines: Sequence[str], function: str | None
+    programs: tuple[Module, Module], engines: tuple[str, str], function: str | None
 ) -> tuple[RanksSide | None, RanksSide | None] | None:
     """Returns the two sides of a comparison in which a program has several ranks, None for one that has not; None for
     other programs.
@@ -467,14 +469,13 @@ def _compared_ranks(
     from commonir.runtime.ranks.comparing import RanksSide  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
-    programs = (a, a if b is None else b)
     if all(run_alone(module, function) is not None for module in programs):
         return None
     lowered = [lower(module, defer=True) for module in programs]
     known = Engines()
     sides = [
         None if ranks is None else RanksSide(module, ranks, known.get(engine))
-        for module, engine in zip(lowered, (engines[0], engines[-1]), strict=True)
+        for module, engine in zip(lowered, engines, strict=True)
         for ranks in [ranks_of(module, function)]
     ]
     left, right = sides
@@ -510,8 +511,7 @@ def _compare_ranks(
     from commonir.runtime.ranks.comparing import WholeSide, compare_ranks  # noqa: PLC0415
     from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
 
-    options = run_as.options or DEFAULT_OPTIONS
-    seeded = options if options.seed is not None else options._replace(seed=run_as.seed)
+    seeded = (run_as.options or DEFAULT_OPTIONS).seeded(run_as.seed)
     left, right = of_ranks
     if left is not None and right is not None:
         drawn = random_rank_inputs(left.module, left.ranks, seed=run_as.seed, dims=run_as.dims, given=inputs)

@@ -82,23 +82,23 @@ def profile_engines(
     chosen, repeats = options or DEFAULT_OPTIONS, profiling.Repeats(warmup, repeat)
     known = [Engines().get(name) for name in engines]
     if run_alone(module, function) is None:
-        profiles = [_profile_ranks(module, inputs, each, seed, dims, repeats, chosen, on_progress) for each in known]
+        profiles = _profile_ranks(module, inputs, known, seed, dims, repeats, chosen, on_progress)
         return compared([with_layers(each, layers_of(each.entries)) for each in profiles])
     sides = [Side(module, each, function, seed) for each in known]
     drawn: Mapping[str, Array] = {}
-    costs: Mapping[str, ProfileEntry] = {}
+    costs: Mapping[str, ProfileEntry] | None = None
     profiles: list[Profile] = []
     for side in sides:
         name = side.function.symbol_name
         all_inputs = {**side.initial, **(inputs or {}), **drawn}
         drawn = draw(side.lowered, function=name, seed=seed, dims=dims or {}, given=all_inputs)
-        if times_operations(side.engine) and not costs:
+        if times_operations(side.engine) and costs is None:
             costs = _costs(module, drawn, function, seed, chosen)
-        result = profiling.profile(side, drawn, repeats, chosen, on_progress, costs)
+        result = profiling.profile(side, drawn, repeats, chosen, on_progress, costs or {})
         if result.method == "separate":
             costs = {e.name: e for e in result.entries}
         profiles.append(result)
-    layers = layers_of(tuple(costs.values()) or profiles[0].entries)
+    layers = layers_of(tuple((costs or {}).values()) or profiles[0].entries)
     return compared([with_layers(each, layers) for each in profiles])
 
 
@@ -121,14 +121,14 @@ def _costs(
 def _profile_ranks(
     module: Module,
     inputs: Mapping[str, Array] | None,
-    engine: Engine,
+    engines: Sequence[Engine],
     seed: int,
     dims: Mapping[str, int] | None,
     repeats: Repeats,
     options: EngineOptions,
     on_progress: Callable[[str], None],
-) -> Profile:
-    """Returns the costs of a program of several ranks."""
+) -> list[Profile]:
+    """Returns the costs of a program of several ranks on each engine."""
     from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
     from commonir.runtime.ranks.profiling import profile_ranks  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
@@ -137,8 +137,8 @@ def _profile_ranks(
     ranks = ranks_of(lowered)
     assert ranks is not None
     drawn = random_rank_inputs(lowered, ranks, seed=seed, dims=dims or {}, given=inputs or {})
-    seeded = options if options.seed is not None else options._replace(seed=seed)
-    return profile_ranks(module, lowered, ranks, engine, drawn, repeats, seeded, on_progress)
+    seeded = options.seeded(seed)
+    return [profile_ranks(module, lowered, ranks, each, drawn, repeats, seeded, on_progress) for each in engines]
 
 
 def save_profile(profiles: ProfileComparison, path: Path_, *, title: str = "") -> None:

@@ -80,8 +80,7 @@ def run(
     lowered = _lowered_for(module, engine)
     given: Mapping[str, Any] = fitted_inputs(module, inputs or {}, function=function, findings=findings)
     all_inputs = _drawn_inputs(lowered, function=function, seed=seed, given=given)
-    chosen = DEFAULT_OPTIONS if options is None else options
-    options = chosen if chosen.seed is not None else chosen._replace(seed=seed)
+    options = (options or DEFAULT_OPTIONS).seeded(seed)
     if ranks is not None:
         sharding = Sharding(ranks, parallel, findings)
         return _prepared_on_ranks(module, all_inputs, engine, function, state, options, sharding).run(all_inputs)

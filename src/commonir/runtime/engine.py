@@ -59,6 +59,10 @@ class EngineOptions(NamedTuple):
     communicator: Communicator | None = None
     """Executes the communication operations of a rank; None for a program that is not distributed."""
 
+    def seeded(self, seed: int) -> EngineOptions:
+        """Returns the options with a seed where they have none."""
+        return self if self.seed is not None else self._replace(seed=seed)
+
 
 DEFAULT_OPTIONS = EngineOptions()
 
