@@ -76,6 +76,8 @@ def compare(
     """
     from commonir.runtime.comparing import divergence  # noqa: PLC0415
 
+    if repro is not None:
+        _require_folder_of_reproducer(repro)
     required = requirements(rtol, atol, metric)._replace(strict=exact_infinities)
     all_decide = _all_decide(values)
     run_as = _RunAs(engines[-1] if engines else DEFAULT_ENGINE, function, seed, dims or {}, options)
@@ -398,6 +400,14 @@ def _with_cause(comparison: Comparison, comparing: ValueComparison, on_progress:
 
     on_progress("looking for the cause")
     return explained(comparing, comparison)
+
+
+def _require_folder_of_reproducer(folder: Path_) -> None:
+    """Raises: DiagnosticError (E0803) for a folder with other files, which the reproducer might replace."""
+    from commonir.base.files import refuse_other_folder  # noqa: PLC0415
+    from commonir.inspection.faults.reproduce import COMMAND_FILE  # noqa: PLC0415
+
+    refuse_other_folder(folder, COMMAND_FILE)
 
 
 def _with_reproducer(

@@ -10,6 +10,7 @@ from commonir.base.codes import CANNOT_WRITE, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import WRONG_FORMAT
+from commonir.base.files import in_the_way
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import (
     MLIR,
@@ -21,10 +22,12 @@ from commonir.formats.format import (
     not_read,
     record_format,
 )
+from commonir.ir.data import FileData
 from commonir.ir.module import Module
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialect, Dialects
 from commonir.ods import verify as verify_operations
+from commonir.ods.weights import weights_of
 from commonir.reports import FileEntry
 
 Path_ = str | os.PathLike[str]
@@ -287,10 +290,21 @@ def save(
     if (external_data, external_threshold) != (None, None) and not target.has_external_data:
         message = f"where weights lie cannot be chosen for files of the format '{target.name}'"
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path)))
+    _refuse_own_weights(module, path)
     written = target.write(module, path, WriteOptions(external_data, external_threshold, findings))
     if findings is not None:
         findings.extend(target.left_behind(module, path))
     return tuple([FileEntry(str(p), _size_bytes(p)) for p in written])
+
+
+def _refuse_own_weights(module: Module, path: Path_) -> None:
+    """Raises: OUTPUT_IN_THE_WAY for a data file that has weights of the program."""
+    if not os.path.isfile(path) or is_model(path):
+        return
+    place = os.path.realpath(path)
+    parts = [data for weight in weights_of(module) for data in weight.parts if isinstance(data, FileData)]
+    if any(os.path.realpath(file.path) == place for file in {data.file for data in parts}):
+        raise DiagnosticError(in_the_way(path, "weights of the program are in the file in its place"))
 
 
 def writable_format(module: Module) -> str:

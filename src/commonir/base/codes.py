@@ -484,7 +484,7 @@ OUTPUT_IN_THE_WAY = Code(
     "the output would replace something that is not a model",
     "A file is never replaced by a folder, nor a folder by a file, and a folder is replaced only when it is empty or a "
     "package of the same kind. A data file for weights replaces only one of the same model that no other model in the "
-    "folder refers to.",
+    "folder refers to, and a model replaces no data file with its own weights.",
     remedy="Choose another name, or remove what is there.",
     status=_UNWRITABLE,
 )
@@ -519,8 +519,9 @@ NOT_DRAWN = Code(
 REPLACES_INPUT = Code(
     "E0808",
     "the output would replace the input",
-    "`cir convert` writes another program than it reads, so writing it to the same file would lose the one that is "
-    "there. A terminal asks; otherwise `--force` says that this is meant.",
+    "An older output of the same name is replaced without asking, but a file that the command reads only by a new "
+    "version of itself: `cir edit`, `opt`, `extract` and `bundle` may write over their model, `cir run --save-state` "
+    "over the archive of `--state`. For `convert` and `check --fix` a terminal asks, and `--force` replaces.",
     status=_USAGE,
 )
 WIDENED_OUTPUT = Code(

@@ -106,11 +106,7 @@ def atomic_directory(path: str | os.PathLike[str], *, marker: str) -> Generator[
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY. Other exceptions of the block pass through.
     """
     target = Path(os.path.realpath(path))
-    if os.path.lexists(target):
-        if not target.is_dir():
-            raise DiagnosticError(in_the_way(path, "a file is in its place"))
-        if not (target / marker).is_file() and any(target.iterdir()):
-            raise DiagnosticError(in_the_way(path, f"the folder in its place has files but no '{marker}'"))
+    refuse_other_folder(target, marker)
     temporary = sibling(target)
     try:
         with full_disk_reported(path):
@@ -125,6 +121,19 @@ def atomic_directory(path: str | os.PathLike[str], *, marker: str) -> Generator[
         if temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
     sync_folder(target.parent)
+
+
+def refuse_other_folder(path: str | os.PathLike[str], marker: str) -> None:
+    """Checks that a path is free for a folder: nothing is there, or an empty folder, or one with a file named `marker`.
+
+    Raises: OUTPUT_IN_THE_WAY.
+    """
+    if not os.path.lexists(path):
+        return
+    if not os.path.isdir(path):
+        raise DiagnosticError(in_the_way(path, "a file is in its place"))
+    if not Path(path, marker).is_file() and any(Path(path).iterdir()):
+        raise DiagnosticError(in_the_way(path, f"the folder in its place has files but no '{marker}'"))
 
 
 @contextmanager

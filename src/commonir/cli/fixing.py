@@ -13,7 +13,6 @@ from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.session import Session
 from commonir.cli.terminal import Style, Terminal
-from commonir.cli.writing import check_replaced
 
 if TYPE_CHECKING:
     from commonir.reports import FileEntry, JsonValue
@@ -50,7 +49,7 @@ def fix_models(session: Session, models: Sequence[str], output: str | None, *, i
     with session.progress("fixing", total=len(programs)) as progress:
         for files in programs:
             progress.step(f"fixing {', '.join(files)}")
-            outcome, own_status = _fix(session, files, output or (files[0] if is_forced else None), is_forced=is_forced)
+            outcome, own_status = _fix(session, files, output or (files[0] if is_forced else None))
             outcomes.append(outcome)
             status = max(status, own_status)
             progress.advance()
@@ -59,15 +58,13 @@ def fix_models(session: Session, models: Sequence[str], output: str | None, *, i
     return Answer(result, lambda out: _write(outcomes, out, is_written=is_written), status)
 
 
-def _fix(session: Session, files: Sequence[str], output: str | None, *, is_forced: bool) -> tuple[_Outcome, ExitStatus]:
+def _fix(session: Session, files: Sequence[str], output: str | None) -> tuple[_Outcome, ExitStatus]:
     paths = [session.input_path(file) for file in files]
     path = paths[0] if len(paths) == 1 else paths
     fixed = session.api.fix(path, dialects=session.dialects)
     session.findings.extend(fixed.remaining)
     if fixed.module is None:
         return _Outcome(files[0], (), False, (), ""), DiagnosticError(*fixed.remaining).status
-    if output is not None:
-        check_replaced(session, paths[0], output, is_forced=is_forced)
     written: Sequence[FileEntry] = ()
     engine = ""
     if fixed.is_sound and fixed.fixed and output is not None:

@@ -28,6 +28,17 @@ PATH = click.Path(readable=False)
 """A path that need not exist. Opening it reports errors; access rights are not checked before."""
 
 
+class OutputPath(click.Path):
+    """The path of an output. `renews` is the parameter whose files it may replace; see `replacing.py`."""
+
+    def __init__(self, *, renews: str | None = None) -> None:
+        super().__init__(readable=False)
+        self.renews = renews
+
+
+OUTPUT = OutputPath()
+"""An output that replaces nothing that the command reads."""
+
 _IN_MODEL = ("nodes", "values", "inputs", "dims", "functions")
 
 
@@ -48,9 +59,11 @@ def completed(
     return complete
 
 
-def output_option(where: str = "Where to write; `-` is standard output.", metavar: str = "OUT") -> Option[Command]:
-    """Returns the required option `-o OUT`."""
-    return click.option("-o", "--output", required=True, metavar=metavar, type=PATH, help=where)
+def output_option(*, renews: str | None = None) -> Option[Command]:
+    """Returns the required option `-o OUT`, which may replace the file of the parameter `renews`."""
+    where = "Where to write, also M itself" if renews else "Where to write"
+    help = f"{where}; `-` is standard output."
+    return click.option("-o", "--output", required=True, metavar="OUT", type=OutputPath(renews=renews), help=help)
 
 
 def files_option(*names: str, help: str, metavar: str = "FILE") -> Option[Command]:
@@ -75,9 +88,7 @@ resize_option = click.option(
 )
 
 
-force_option = click.option(
-    "--force", "is_forced", is_flag=True, help="Replace the input without asking, if OUT is the same file."
-)
+force_option = click.option("--force", "is_forced", is_flag=True, help="Replace files that are read, without asking.")
 
 
 def function_option(does: str) -> Option[Command]:

@@ -16,11 +16,13 @@ import click
 
 from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import MOST_FINDINGS, Answer, write_answer
 from commonir.cli.help import HELP_NAMES, GroupedOption, VerbCommand
 from commonir.cli.options import PATH
 from commonir.cli.progress import Progress
+from commonir.cli.replacing import Replacing
 from commonir.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -63,6 +65,7 @@ class Session:
         "_dialects",
         "_files",
         "_opened",
+        "_replacing",
         "_spooled",
         "definitions",
         "err",
@@ -75,7 +78,15 @@ class Session:
         "verb",
     )
 
-    def __init__(self, verb: str, *, is_json: bool, is_debugging: bool, opening: Opening = _OPENS_PLAINLY) -> None:
+    def __init__(
+        self,
+        verb: str,
+        *,
+        is_json: bool,
+        is_debugging: bool,
+        opening: Opening = _OPENS_PLAINLY,
+        replacing: Replacing,
+    ) -> None:
         self.verb = verb
         self.is_json = is_json
         self.is_debugging = is_debugging or bool(os.environ.get("COMMONIR_DEBUG"))
@@ -84,6 +95,7 @@ class Session:
         self.findings = Diagnostics()
         self.most_findings: int | None = MOST_FINDINGS
         self._closing = ExitStack()
+        self._replacing = replacing
         self._spooled: str | None = None
         self._opened: set[str] = set()
         # All files of programs of several, by the first.
@@ -123,6 +135,18 @@ class Session:
     def progress(self, label: str, *, total: int | None = None) -> Progress:
         """Shows progress while a `with` block runs."""
         return Progress(self.err, label, total=total, is_shown=not self.is_json)
+
+    def check_replaced(self, output: str) -> None:
+        """Checks that an output that the command names itself replaces no file that it reads.
+
+        Raises: REPLACES_INPUT.
+        """
+        self._replacing.check(output, self.confirm)
+
+    def confirm(self, output: str) -> bool:
+        """Asks on a terminal whether an output may replace a file; returns False where nobody can be asked."""
+        can_ask = not self.is_json and self.err.is_terminal and sys.stdin.isatty()
+        return can_ask and click.confirm(f"replace {escape(output)}?", err=True)
 
     def scratch_folder(self) -> Path:
         """Returns a temporary folder that is removed when the command ends."""
@@ -357,8 +381,16 @@ def verb(*examples: str, cls: type[VerbCommand] = VerbCommand, opens: bool = Fal
             **arguments: object,
         ) -> int:
             opening = Opening(library_path, allow_fetch, definitions, definition_dirs)
-            session = Session(function.__name__, is_json=is_json, is_debugging=is_debugging, opening=opening)
-            return session.run(lambda: function(session, **arguments))
+            replacing = Replacing(click.get_current_context())
+            session = Session(
+                function.__name__, is_json=is_json, is_debugging=is_debugging, opening=opening, replacing=replacing
+            )
+
+            def action() -> Answer:
+                replacing.check_outputs(session.confirm)
+                return function(session, **arguments)
+
+            return session.run(action)
 
         settings = {"help_option_names": HELP_NAMES}
         command = click.command(function.__name__, cls=cls, context_settings=settings)(callback)

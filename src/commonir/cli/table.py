@@ -159,6 +159,9 @@ def cir(context: click.Context) -> int:
     `cir VERB --help` describes a verb; `cir MODEL` is short for `cir info MODEL`. Results go to standard output,
     findings and progress to standard error. Exit status: 0 success, 1 the answer is no, 2 usage error, 3 unreadable
     input, 4 unsupported, 5 refused for safety, 6 output not written, 70 internal error, 130 interrupted.
+
+    An output replaces an older file of its name; a file that the command reads is replaced only by a new version of
+    itself, or with --force.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

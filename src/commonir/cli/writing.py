@@ -11,7 +11,7 @@ import click
 
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.text import escape, format_bytes, plural
+from commonir.base.text import format_bytes, plural
 from commonir.cli.answer import Answer
 from commonir.cli.options import DEFAULT_EXTERNAL_DATA, ExternalData
 from commonir.cli.session import Session
@@ -31,23 +31,6 @@ def check_output(session: Session, output: str) -> None:
     """Raises: UsageError when both the result and the JSON answer would go to standard output."""
     if output == STANDARD_OUTPUT and session.is_json:
         raise click.UsageError("'--json' and '-o -' both need standard output")
-
-
-def check_replaced(session: Session, model: str, output: str, *, is_forced: bool) -> None:
-    """Asks before a result replaces the model that it is made from.
-
-    Raises: REPLACES_INPUT if the answer is no, or no terminal can ask.
-    """
-    places = Path(model), Path(output)
-    if is_forced or not all(place.exists() for place in places) or not places[0].samefile(places[1]):
-        return
-    can_ask = not session.is_json and session.err.is_terminal and sys.stdin.isatty()
-    if can_ask and click.confirm(f"replace {escape(output)}?", err=True):
-        return
-    message = "the output is the input, which would be lost"
-    raise DiagnosticError(
-        Diagnostic(codes.REPLACES_INPUT, message, file=output, help="choose another name, or replace it with --force")
-    )
 
 
 def written(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import commonir as cir
-from commonir.base.diagnostics import ExitStatus
+from commonir.base.diagnostics import DiagnosticError, ExitStatus
 from commonir.cli.main import main
 from commonir.dialects import core
 from commonir.ir.module import Module
@@ -117,3 +117,10 @@ def test_amplified_differences_are_reported_from_faults(tmp_path: Path) -> None:
 def test_nothing_is_written_when_all_agrees(tmp_path: Path) -> None:
     assert cir.compare(model("resnet_fp32"), values="all", repro=tmp_path / "repro").is_within
     assert not (tmp_path / "repro").exists()
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.onnx").write_text("a model of the user")
+    with pytest.raises(DiagnosticError, match="E0803"):
+        cir.compare(model("resnet_fp32"), repro=tmp_path)
+    assert (tmp_path / "a.onnx").read_text() == "a model of the user"

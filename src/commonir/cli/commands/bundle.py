@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @verb("cir bundle model.cir -o alone.cir", opens=True)
 @click.argument("model", metavar="M", type=PATH)
-@output_option()
+@output_option(renews="model")
 def bundle(session: Session, model: str, *, output: str) -> Answer:
     """Copy all libraries that a Common IR program imports, directly or indirectly, into its file.
 

@@ -10,7 +10,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, S
 from commonir.base.text import plural
 from commonir.cli.answer import Answer
 from commonir.cli.fixing import fix_models
-from commonir.cli.options import PATH, split_option, unregistered_option
+from commonir.cli.options import OUTPUT, PATH, split_option, unregistered_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
 
@@ -36,7 +36,7 @@ _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
     " types that contradict the operations, and what is repeated or not used. It says what it changes, and needs -o or"
     " --force to write.",
 )
-@click.option("-o", "--output", metavar="OUT", type=PATH, help="With --fix: write the result to OUT.")
+@click.option("-o", "--output", metavar="OUT", type=OUTPUT, help="With --fix: write the result to OUT.")
 @click.option("--force", "is_forced", is_flag=True, help="With --fix: replace MODEL.")
 @click.option("--all", "shows_all", is_flag=True, help="Report all findings on a terminal, not only the first 20.")
 @split_option

@@ -13,7 +13,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
 from commonir.cli.options import (
-    PATH,
+    OUTPUT,
     Tolerance,
     collected_as,
     completed,
@@ -83,7 +83,7 @@ class CompareOptions(NamedTuple):
     help="The values that decide: outputs, or all.",
 )
 @click.option("--exact-infinities", is_flag=True, help="Infinities equal no finite number, however large.")
-@click.option("--repro", metavar="DIR", type=PATH, help="Save the first divergence as a small reproducer.")
+@click.option("--repro", metavar="DIR", type=OUTPUT, help="Save the first divergence as a small reproducer.")
 @seed_option()
 @dims_option()
 @resize_option

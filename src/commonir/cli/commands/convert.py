@@ -37,7 +37,7 @@ from commonir.cli.options import (
 from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
-from commonir.cli.writing import check_output, check_replaced, copy_to_standard_output, save_output, write_change
+from commonir.cli.writing import check_output, copy_to_standard_output, save_output, write_change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -218,7 +218,6 @@ def convert(session: Session, models: tuple[str, ...], *, options: ConvertOption
     """
     check_output(session, options.output)
     model = session.one_program(models)
-    check_replaced(session, model, options.output, is_forced=options.is_forced)
     check_sharding(options.ranks, options.parallel)
     _refuse_inputs_without_check(options)
     api = session.api

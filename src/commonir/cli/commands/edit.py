@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @verb("cir edit model.onnx -o new.onnx --rename x=image --set-dim batch=1", opens=True)
 @click.argument("model", metavar="M", type=PATH)
-@output_option("Where to write; may be M itself.")
+@output_option(renews="model")
 @click.option(
     "--rename",
     "renames",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @verb("cir extract model.onnx -o part.onnx --from /conv1/out --to logits", opens=True)
 @click.argument("model", metavar="M", type=PATH)
-@output_option()
+@output_option(renews="model")
 @click.option(
     "--from",
     "sources",

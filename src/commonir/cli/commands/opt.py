@@ -52,7 +52,7 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
 
 @verb("cir opt model.onnx -o small.onnx", "cir opt model.mlir -o out.mlir --passes canonicalize,cse", opens=True)
 @click.argument("model", metavar="M", type=PATH)
-@output_option()
+@output_option(renews="model")
 @click.option(
     "--passes",
     metavar="NAMES",

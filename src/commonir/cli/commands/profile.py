@@ -10,6 +10,7 @@ import click
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
 from commonir.cli.options import (
+    OUTPUT,
     PATH,
     completed,
     dims_option,
@@ -49,8 +50,10 @@ if TYPE_CHECKING:
 @click.option(
     "--repeat", metavar="N", type=click.IntRange(min=1), default=5, show_default=True, help="Number of timed runs."
 )
-@click.option("-o", "--output", metavar="FILE", type=PATH, help="Draw the profile as an .html page.")
-@click.option("--trace", metavar="FILE", type=PATH, help="Write the times for a trace viewer such as chrome://tracing.")
+@click.option("-o", "--output", metavar="FILE", type=OUTPUT, help="Draw the profile as an .html page.")
+@click.option(
+    "--trace", metavar="FILE", type=OUTPUT, help="Write the times for a trace viewer such as chrome://tracing."
+)
 @click.option("--all", "is_complete", is_flag=True, help="List all operations instead of the slowest.")
 @seed_option()
 @dims_option()

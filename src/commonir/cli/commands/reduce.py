@@ -16,7 +16,7 @@ from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
-from commonir.cli.options import PATH, collected_as, dims_option, function_option, seed_option
+from commonir.cli.options import OUTPUT, PATH, collected_as, dims_option, function_option, seed_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
 
@@ -62,7 +62,7 @@ class ReduceOptions(NamedTuple):
 )
 @click.option("--differs", metavar="NAME,NAME", help="Two engines that compute different outputs.")
 @click.option(
-    "-o", "--output", metavar="OUT", type=PATH, help="The part.  [default: reduced, with the suffix of MODEL]"
+    "-o", "--output", metavar="OUT", type=OUTPUT, help="The part.  [default: reduced, with the suffix of MODEL]"
 )
 @click.option(
     "--fail-code", "fail_codes", metavar="N", multiple=True, type=int, help="Only this exit status is a failure."
@@ -104,6 +104,8 @@ def reduce(session: Session, model: str, inputs: tuple[str, ...], *, options: Re
         known = session.inputs(program, inputs, function=options.function, seed=options.seed, resize=False)
         output = options.output or f"reduced{os.path.splitext(model.rstrip('/'))[1]}"
         inputs_file = f"{os.path.splitext(output)[0]}_inputs.npz"
+        for written in (output, inputs_file):
+            session.check_replaced(written)
 
         def keep(part: Part) -> None:
             session.api.save(part.module, output)

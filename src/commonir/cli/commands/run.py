@@ -15,7 +15,9 @@ from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
 from commonir.cli.options import (
+    OUTPUT,
     PATH,
+    OutputPath,
     Tolerance,
     collected_as,
     completed,
@@ -98,7 +100,12 @@ class RunOptions(NamedTuple):
     "are stacked in the same way.",
 )
 @click.option("--state", metavar="FILE", type=PATH, help="Read the initial states from this archive.")
-@click.option("--save-state", metavar="FILE", type=PATH, help="Write the final states to this archive.")
+@click.option(
+    "--save-state",
+    metavar="FILE",
+    type=OutputPath(renews="state"),
+    help="Write the final states to this archive. It may be that of --state.",
+)
 @ranks_options
 @extern_option
 @time_limit_option()
@@ -106,17 +113,17 @@ class RunOptions(NamedTuple):
 @click.option(
     "--save",
     metavar="FILE",
-    type=PATH,
+    type=OUTPUT,
     help="Write the outputs to an .npz, .safetensors or .json file. An image output is written to a .png file; "
     "NAME=FILE.png selects the output.",
 )
 @click.option(
     "--save-inputs",
     metavar="FILE",
-    type=PATH,
+    type=OUTPUT,
     help="Write all inputs to an .npz, .safetensors or .json file; an archive may be that of --save.",
 )
-@click.option("--save-all", metavar="FILE", type=PATH, help="Write inputs, inner values and outputs to an archive.")
+@click.option("--save-all", metavar="FILE", type=OUTPUT, help="Write inputs, inner values and outputs to an archive.")
 @click.option(
     "--values",
     metavar="GLOB",

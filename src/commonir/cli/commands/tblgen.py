@@ -6,7 +6,7 @@ import click
 
 from commonir.base.files import atomic_file
 from commonir.cli.answer import Answer, listed_operations
-from commonir.cli.options import PATH, files_option
+from commonir.cli.options import OUTPUT, PATH, files_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 
@@ -15,7 +15,7 @@ from commonir.cli.terminal import Terminal
 @click.argument("file", type=PATH)
 @files_option("-I", "include_dirs", metavar="DIR", help="Search this folder for included files.")
 @click.option("-D", "defines", metavar="NAME", multiple=True, help="Define a preprocessor macro.")
-@click.option("-o", "--output", metavar="FILE", type=PATH, help="Write the JSON to a file.")
+@click.option("-o", "--output", metavar="FILE", type=OUTPUT, help="Write the JSON to a file.")
 @click.option("--dialect", "is_listing", is_flag=True, help="List the operations that the file defines.")
 def tblgen(
     session: Session,

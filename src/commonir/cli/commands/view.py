@@ -10,7 +10,7 @@ import click
 
 from commonir.base.text import format_bytes
 from commonir.cli.answer import Answer
-from commonir.cli.options import PATH
+from commonir.cli.options import OUTPUT, PATH
 from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "-o",
     "--output",
     metavar="FILE",
-    type=PATH,
+    type=OUTPUT,
     help="Where to write an `.html`, `.svg`, `.png` or `.pdf` file; without it, the browser opens a page.",
 )
 @click.option(

@@ -2,7 +2,8 @@
 
 The folder has the operations at fault of each program as a model with its constants (`a.*` and `b.*`, in the format of
 the program if that can be read and written, else as MLIR text), the inputs (`inputs.npz`), the results of each
-(`expected.npz`, `actual.npz`) and the command that compares them again (`command.txt`).
+(`expected.npz`, `actual.npz`) and the command that compares them again (`command.txt`). It must be new or empty, or
+have an earlier reproducer.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from commonir.runtime.comparing.measures import Criterion, Requirements
 Array = NDArray[np.generic]
 
 _TEXT = "mlir"
+COMMAND_FILE = "command.txt"
+"""The file that marks the folder of a reproducer."""
 
 
 def reproduce(comparing: ValueComparison, comparison: Comparison, folder: str | os.PathLike[str]) -> Comparison:
@@ -58,7 +61,7 @@ def reproduce(comparing: ValueComparison, comparison: Comparison, folder: str | 
     save_arrays(target / "expected.npz", {pair.name: parts[0].result})
     save_arrays(target / "actual.npz", {pair.other: parts[1].result})
     command = _command(models, comparison.engines, required, first.difference)
-    with atomic_file(target / "command.txt") as stream:
+    with atomic_file(target / COMMAND_FILE) as stream:
         stream.write(f"{command}\n".encode())
     written = first.replaced(is_isolated=is_isolated, folder=os.fspath(folder))
     return comparison.replaced(divergences=(written, *comparison.divergences[1:]))
