@@ -61,7 +61,7 @@ def completed(
 
 def output_option(*, renews: str | None = None) -> Option[Command]:
     """Returns the required option `-o OUT`, which may replace the file of the parameter `renews`."""
-    where = "Where to write, also M itself" if renews else "Where to write"
+    where = "Where to write, also M" if renews else "Where to write"
     help = f"{where}; `-` is standard output."
     return click.option("-o", "--output", required=True, metavar="OUT", type=OutputPath(renews=renews), help=help)
 
