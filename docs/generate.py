@@ -316,12 +316,16 @@ _PIPELINES = """
 ## Pipelines
 
 `--passes` takes names separated by commas, each with options; `--pass-pipeline` takes the syntax of
-mlir-opt. `cir.optimize` takes both. All passes run on the whole program.
+mlir-opt. `cir.optimize` takes both.
 
 ```
 cir opt M --passes 'canonicalize{max-fold-bytes=0},cse' -o OUT
-cir opt M --pass-pipeline 'builtin.module(canonicalize{max-fold-bytes=0},cse)' -o OUT
+cir opt M --pass-pipeline 'builtin.module(func.func(canonicalize{max-fold-bytes=0}),symbol-dce)' -o OUT
 ```
+
+`func.func(canonicalize,cse)` runs passes on each `func.func` directly in the module, and `any(...)` on each operation
+that is isolated from above; these can be nested further. `canonicalize`, `cse` and `sccp` can be nested, the other
+passes run on the whole program.
 """
 
 _YOUR_OWN_PASSES = """
@@ -348,6 +352,8 @@ DROP_NAMES = Pass("drop-names", "removes the names of values", _drop_names)
 [project.entry-points."commonir.passes"]
 drop-names = "my_package:DROP_NAMES"
 ```
+
+A pass with a `run_nested`, which takes operations in place of the module, can be nested.
 
 In Python a pass need not be installed: `cir.optimize(program, passes=[DROP_NAMES, "cse"])`.
 

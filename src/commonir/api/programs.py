@@ -556,23 +556,24 @@ def optimize(
     and unused operations.
 
     `passes` replaces the default passes: a pipeline as for mlir-opt, such as `"canonicalize,cse"` or
-    `"builtin.module(simplify{max-fold-bytes=0})"`, or a list of names and passes. `rules` are rewrite rules that are
-    applied before, until none matches; `reports` receives how often each was applied, `findings` receives warnings of
-    passes, and notes about operations whose folders are C++ (N0265). `max_growth_bytes` limits by how much a folded
-    constant may exceed its operands, unless an option of a pass does. The copy shares large constants with the program.
+    `"builtin.module(func.func(canonicalize{max-fold-bytes=0}),cse)"`, or a list of names and passes. `rules` are
+    rewrite rules that are applied before, until none matches; `reports` receives how often each was applied, `findings`
+    receives warnings of passes, and notes about operations whose folders are C++ (N0265). `max_growth_bytes` limits by
+    how much a folded constant may exceed its operands, unless an option of a pass does. The copy shares large constants
+    with the program.
 
     Raises: DiagnosticError (E0901 for a wrong pipeline, E0904 for an unknown pass, E0604 to E0607 for rules).
     """
     with no_collection():
         # Loading this much code would have all of the program searched for garbage.
         from commonir.passes.definition import PassContext, Passes  # noqa: PLC0415
-        from commonir.passes.pipeline import DEFAULT_PIPELINE, pipeline_of, run_pipeline  # noqa: PLC0415
+        from commonir.passes.pipeline import DEFAULT_PIPELINE, passes_in, pipeline_of, run_pipeline  # noqa: PLC0415
 
         pipeline = pipeline_of(DEFAULT_PIPELINE if passes is None else passes, Passes())
         warnings = Diagnostics() if findings is None else findings
         context = PassContext(_evaluators(max_growth_bytes), Dialects(), reports, warnings)
         result = run_pipeline(module, pipeline, context, rules).module
-        if findings is not None and any(planned.definition.folds for planned in pipeline):
+        if findings is not None and any(planned.definition.folds for planned in passes_in(pipeline)):
             findings.extend(_not_folded(result))
         return result
 

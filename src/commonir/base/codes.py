@@ -573,6 +573,14 @@ UNKNOWN_REFERENCE = Code(
     remedy="`cir ops` lists them.",
     status=_USAGE,
 )
+RAN_ON_NOTHING = Code(
+    "W0901",
+    "nested passes run on no operation",
+    "Passes nested in the name of an operation, as in `func.func(canonicalize)`, run on each operation of that name "
+    "directly in the operation around it, and there is none. For operations further inside, name those around them: "
+    "`builtin.module(builtin.module(func.func(cse)))`.",
+    severity=Severity.WARNING,
+)
 INTERNAL_ERROR = Code(
     "E0999",
     "an internal error",

@@ -4,7 +4,7 @@ module of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -14,7 +14,7 @@ from commonir.ir.operation import Operation
 from commonir.ir.types import Type
 from commonir.ods import Op, path_of, traits
 from commonir.passes.canonicalize import canonicalize_operations
-from commonir.passes.definition import OptionType, Pass, PassContext, PassOption, PassOptions, PassResult
+from commonir.passes.definition import OptionType, Pass, PassContext, PassOption, PassOptions, PassResult, RunNested
 from commonir.passes.eliminate_common import eliminate_common
 from commonir.passes.expand_all_reduce import expand_all_reduce
 from commonir.passes.fold_all_reduce import Reasons, fold_all_reduce
@@ -56,8 +56,13 @@ def _types(module: Module) -> list[Type]:
     return [result.type for op in module.nested() for result in op.results]
 
 
-def _canonicalize(module: Module, context: PassContext, options: PassOptions) -> PassResult:
-    return PassResult(module, canonicalize_operations(module, _forms(context, options)) > 0)
+def _canonicalize(operations: Sequence[Operation], context: PassContext, options: PassOptions) -> bool:
+    forms = _forms(context, options)
+    return sum([canonicalize_operations(op, forms) for op in operations]) > 0
+
+
+def _cse(operations: Sequence[Operation], _: PassContext, __: PassOptions) -> bool:
+    return sum(map(eliminate_common, operations)) > 0
 
 
 def _inline(module: Module, context: PassContext, options: PassOptions) -> PassResult:
@@ -73,8 +78,9 @@ def _inline(module: Module, context: PassContext, options: PassOptions) -> PassR
     return PassResult(module, calls + rewrites > 0)
 
 
-def _sccp(module: Module, context: PassContext, options: PassOptions) -> PassResult:
-    return PassResult(module, propagate_constants(module, _evaluator(context, options), context.dialects) > 0)
+def _sccp(operations: Sequence[Operation], context: PassContext, options: PassOptions) -> bool:
+    evaluate = _evaluator(context, options)
+    return sum([propagate_constants(op, evaluate, context.dialects) for op in operations]) > 0
 
 
 def _fold_all_reduce(module: Module, context: PassContext, _: PassOptions) -> PassResult:
@@ -120,6 +126,17 @@ def _counting(transform: Callable[[Module], int]) -> Callable[[Module, PassConte
     return run
 
 
+def _nestable(
+    name: str, summary: str, transform: RunNested, options: tuple[PassOption, ...] = (), *, folds: bool = False
+) -> Pass:
+    """Returns a pass that does the same to a program as to an operation in it."""
+
+    def run(module: Module, context: PassContext, options: PassOptions) -> PassResult:
+        return PassResult(module, transform([module], context, options))
+
+    return Pass(name, summary, run, options, folds, transform)
+
+
 SIMPLIFY = Pass(
     "simplify",
     "infers shapes, folds constants and known branches, removes duplicate and unused operations",
@@ -127,16 +144,18 @@ SIMPLIFY = Pass(
     (_MAX_FOLD_BYTES,),
     folds=True,
 )
-CANONICALIZE = Pass(
+CANONICALIZE = _nestable(
     "canonicalize",
     "applies folders and canonicalization patterns, moves constants to the beginning of functions",
     _canonicalize,
     (_MAX_FOLD_BYTES,),
     folds=True,
 )
-CSE = Pass("cse", "eliminates common subexpressions and unused operations", _counting(eliminate_common))
+CSE = _nestable("cse", "eliminates common subexpressions and unused operations", _cse)
 INLINE = Pass("inline", "inlines calls and simplifies the functions", _inline, (_MAX_FOLD_BYTES,))
-SCCP = Pass("sccp", "propagates constants along the branches that may be taken", _sccp, (_MAX_FOLD_BYTES,), folds=True)
+SCCP = _nestable(
+    "sccp", "propagates constants along the branches that may be taken", _sccp, (_MAX_FOLD_BYTES,), folds=True
+)
 SYMBOL_DCE = Pass("symbol-dce", "removes private symbols without uses", _counting(remove_unused_symbols))
 PIPELINE_GLOBALS = Pass(
     "mlprogram-pipeline-globals",

@@ -7,7 +7,7 @@ computes constants is an argument. Passes are found through the entry points of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
 
@@ -18,6 +18,7 @@ from commonir.base.records import Record
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
+from commonir.ir.operation import Operation
 from commonir.ods import Dialects
 from commonir.passes.simplify import Evaluate
 from commonir.reports import RuleReport
@@ -118,8 +119,13 @@ class PassResult(NamedTuple):
     changed: bool
 
 
+RunNested = Callable[[Sequence[Operation], PassContext, PassOptions], bool]
+
+
 class Pass(Record):
     """A pass. `run` may transform the module in place or return another one. `folds`: it applies folders.
+    `run_nested`, of passes that can be nested, transforms operations that are isolated from above, in place, and
+    returns whether any changed.
 
     Example:
         >>> def _strip(module, context, options):
@@ -133,6 +139,7 @@ class Pass(Record):
     run: Callable[[Module, PassContext, PassOptions], PassResult]
     options: tuple[PassOption, ...] = ()
     folds: bool = False
+    run_nested: RunNested | None = None
 
     def options_from(self, texts: Mapping[str, str]) -> PassOptions:
         """Returns the options that texts stand for, with defaults for those that are missing.

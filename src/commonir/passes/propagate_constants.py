@@ -44,7 +44,7 @@ class _Constant(NamedTuple):
 _LatticeValue = _Constant | _Varies
 
 
-def propagate_constants(root: Module, evaluate: Evaluate, dialects: Dialects) -> int:
+def propagate_constants(root: Operation, evaluate: Evaluate, dialects: Dialects) -> int:
     """Replaces values that are always the same constant; returns their number."""
     return _Replacement(_Analysis(root, Folder(evaluate, dialects)).lattice, dialects).run(root)
 
@@ -52,7 +52,7 @@ def propagate_constants(root: Module, evaluate: Evaluate, dialects: Dialects) ->
 class _Analysis:
     """The lattice of the values of a program. A value without an entry is not computed on any path seen so far."""
 
-    def __init__(self, root: Module, folder: Folder) -> None:
+    def __init__(self, root: Operation, folder: Folder) -> None:
         self.lattice: dict[Value, _LatticeValue] = {}
         self._folder = folder
         self._symbols = Symbols(root)
@@ -65,7 +65,7 @@ class _Analysis:
         self._enter_all(root)
         self._settle()
 
-    def _functions_with_unknown_calls(self, root: Module) -> set[Function]:
+    def _functions_with_unknown_calls(self, root: Operation) -> set[Function]:
         result = {f for f in self._symbols if isinstance(f, Function) and not self._symbols.is_private(f)}
         for op in root.walk():
             if not isinstance(op, Invocation):

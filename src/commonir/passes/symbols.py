@@ -13,13 +13,13 @@ from commonir.ir.operation import Operation
 
 
 class Symbols:
-    """The symbol tables of a program's modules, as they are at construction."""
+    """The symbol tables of the modules of a program, or of a part of it, as they are at construction."""
 
     __slots__ = ("_tables", "root")
 
-    def __init__(self, root: Module) -> None:
+    def __init__(self, root: Operation) -> None:
         self.root = root
-        self._tables = {op: _table(op) for op in (root, *root.nested()) if isinstance(op, Module)}
+        self._tables = {op: _table(op) for op in root.walk() if isinstance(op, Module)}
 
     def __iter__(self) -> Iterator[Operation]:
         for table in self._tables.values():
