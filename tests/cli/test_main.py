@@ -283,6 +283,19 @@ def test_closed_pipe_is_not_a_fault(folder: Path, arguments: list[str]) -> None:
     assert done.returncode == (1 if arguments[0] == "check" else 0)
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+@pytest.mark.parametrize("arguments", [["explain"], ["show", "ok.mil", "--json"]], ids=" ".join)
+def test_full_standard_output_is_an_output_that_cannot_be_written(folder: Path, arguments: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-c", FAKED, *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
+    assert done.stderr.splitlines()[:2] == [
+        b"error[E0802]: no room to write the output: no space left on device",
+        b"  --> <standard output>",
+    ]
+    assert done.returncode == 6
+
+
 def test_character_the_terminal_cannot_show_is_escaped(cir_process: Process, folder: Path) -> None:
     done = cir_process("info", "größe→.onnx", PYTHONIOENCODING="ascii")
     assert done.returncode == 3

@@ -265,7 +265,7 @@ def full_disk_reported(path: str | os.PathLike[str]) -> Generator[None]:
     except OSError as error:
         if error.errno not in NO_SPACE:
             raise
-        raise DiagnosticError(_fault(path, error)) from error
+        raise DiagnosticError(output_fault(path, error)) from error
 
 
 def reported(path: str | os.PathLike[str], action: Callable[[], T]) -> T:
@@ -276,18 +276,22 @@ def reported(path: str | os.PathLike[str], action: Callable[[], T]) -> T:
     try:
         return action()
     except OSError as error:
-        raise DiagnosticError(_fault(path, error)) from error
+        raise DiagnosticError(output_fault(path, error)) from error
 
 
-def _fault(path: str | os.PathLike[str], error: OSError) -> Diagnostic:
+def output_fault(path: str | os.PathLike[str] | None, error: OSError) -> Diagnostic:
+    """Returns the diagnostic for an error of the operating system in writing to a path; None is standard output."""
     reason = (error.strerror or type(error).__name__).lower()
+    file = "<standard output>" if path is None else os.fspath(path)
     if error.errno in NO_SPACE:
-        free = _free_bytes(Path(path))
+        free = None if path is None else _free_bytes(Path(path))
         notes = (f"free on that disk: {free:,} bytes",) if free is not None else ()
-        return Diagnostic(codes.DISK_FULL, f"no room to write the output: {reason}", file=os.fspath(path), notes=notes)
+        return Diagnostic(codes.DISK_FULL, f"no room to write the output: {reason}", file=file, notes=notes)
     is_missing = isinstance(error, FileNotFoundError)
     help = "create the folder first" if is_missing else "check that the folder may be written"
-    return Diagnostic(codes.CANNOT_WRITE, f"cannot write the output: {reason}", file=os.fspath(path), help=help)
+    return Diagnostic(
+        codes.CANNOT_WRITE, f"cannot write the output: {reason}", file=file, help=None if path is None else help
+    )
 
 
 def _free_bytes(path: Path) -> int | None:

@@ -14,8 +14,9 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.cli.answer import Answer, write_answer
+from commonir.cli.findings import write_finding
 from commonir.cli.table import cir
-from commonir.cli.terminal import Terminal, quiet_pipes
+from commonir.cli.terminal import Terminal, discard, quiet_pipes
 
 _NAMES = ("cir", "commonir")
 
@@ -32,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with quiet_pipes():
             status = _invoke(argv)
             sys.stdout.flush()
+    except OSError as error:
+        status = _unwritable(error)
     except (KeyboardInterrupt, click.Abort) as error:
         click.echo("interrupted", err=True)
         for note in getattr(error, "__notes__", ()):
@@ -39,6 +42,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             click.echo(f"   = {note}", err=True)
         status = ExitStatus.INTERRUPTED
     return int(status)
+
+
+def _unwritable(error: OSError) -> int:
+    """Reports that standard output takes no more text, such as on a full disk."""
+    from commonir.base.files import output_fault  # noqa: PLC0415  no other command line needs it here
+
+    finding = output_fault(None, error)
+    discard(sys.stdout)
+    with quiet_pipes():
+        write_finding(finding, Terminal(is_error=True))
+    return finding.code.status
 
 
 def _invoke(arguments: list[str]) -> int:

@@ -127,7 +127,11 @@ def quiet_pipes() -> Generator[None]:
     try:
         yield
     except BrokenPipeError:
-        # The flush at exit must not fail either.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(nowhere, stream.fileno())
+        discard(sys.stdout, sys.stderr)
+
+
+def discard(*streams: TextIO) -> None:
+    """Discards what is written from now on and what waits to be written, so that the flush at exit cannot fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        os.dup2(nowhere, stream.fileno())

@@ -8,13 +8,14 @@ import click
 
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.cli.agreement import differences
+from commonir.cli.agreement import Agreement, differences, write_agreement
 from commonir.cli.answer import Answer
 from commonir.cli.legalizing import Legality, legality_options
 from commonir.cli.options import (
     CHECK,
     PATH,
     ExternalData,
+    SizeType,
     completed,
     external_data_options,
     files_option,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from commonir import Module
     from commonir.api import Array, Dialect, Rewrite
-    from commonir.reports import JsonValue, RuleReport, Summary
+    from commonir.reports import JsonValue, OutputError, RuleReport, Summary
 
 
 def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool) -> None:
@@ -94,9 +95,9 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
 @click.option(
     "--max-fold-bytes",
     "growth",
-    metavar="N",
-    type=click.IntRange(min=0),
-    help="Bytes by which folding may enlarge constants. The default is 1048576.",
+    metavar="SIZE",
+    type=SizeType(),
+    help="By how much folding may enlarge constants, such as 64K. The default is 1048576.",
 )
 @click.option(
     "--check/--no-check", "is_checked", default=True, help="Compare the outputs with those of M before writing."
@@ -145,11 +146,13 @@ def opt(
             after = _optimized(session, after, chosen, rules, growth, reports if is_explained else None)
         if is_explained and not reports and legality is None:
             raise _nothing_to_explain()
+        errors: tuple[OutputError, ...] | None = None
         if is_checked and not (allow_unregistered and _has_unknown(session, before)):
             progress.step("checking")
-            _check(session, before, after, seed, time_limit)
+            errors = _check(session, before, after, seed, time_limit)
         progress.step(f"writing {output}")
         reported = _explained(legality, reports) if is_explained else {}
+        reported["check"] = None if errors is None else [[error.to_json() for error in errors]]
         summaries = session.api.summarize(before), session.api.summarize(after)
         answer = written_of(session, after, summaries, output, external, **reported)
 
@@ -157,6 +160,8 @@ def opt(
         answer.write(out)
         if output != "-":
             _write_counts(out, *summaries)
+            if errors:
+                write_agreement(Agreement([errors], session.api.DEFAULT_ENGINE, None), "", out)
         _write_reports(session.err if output == "-" else out, reports, legality if is_explained else None)
 
     return Answer(answer.result, write, answer.status)
@@ -248,12 +253,15 @@ def _counts(summary: Summary) -> dict[str, int]:
     return total
 
 
-def _check(session: Session, before: Module, after: Module, seed: int, time_limit: float | None) -> None:
-    """Raises: OUTPUTS_DIFFER."""
+def _check(
+    session: Session, before: Module, after: Module, seed: int, time_limit: float | None
+) -> tuple[OutputError, ...]:
+    """Returns the errors of the outputs of all functions. Raises: OUTPUTS_DIFFER."""
     api = session.api
     options = api.engine_options(time_limit_seconds=time_limit)
     rtol = api.default_rtol(api.summarize(before).element_types)
     notes: list[str] = []
+    errors: list[OutputError] = []
     try:
         # Lowers each program once for all functions.
         programs = [api.lower(program, defer=True) for program in (before, after)]
@@ -268,7 +276,9 @@ def _check(session: Session, before: Module, after: Module, seed: int, time_limi
             # Outputs of MLIR are named after the returned values, and these may have changed.
             named = dict(zip(expected, result.values(), strict=True))
             of = "" if name is None else f" of '{name}'"
-            notes += differences(api.compare_outputs(expected, named, rtol=rtol), of)
+            compared = api.compare_outputs(expected, named, rtol=rtol)
+            errors += compared
+            notes += differences(compared, of)
     except DiagnosticError as error:
         help = "--no-check writes the program without running it"
         raise DiagnosticError(*[d.advised(help) for d in error.diagnostics]) from None
@@ -276,6 +286,7 @@ def _check(session: Session, before: Module, after: Module, seed: int, time_limi
         help = "write it with --no-check, and find the difference with `cir compare`"
         message = "the new program computes different outputs; nothing is written"
         raise DiagnosticError(Diagnostic(codes.OUTPUTS_DIFFER, message, notes=notes, help=help))
+    return tuple(errors)
 
 
 def _named_as(other: Mapping[str, Array], inputs: Mapping[str, Array]) -> Mapping[str, Array]:
