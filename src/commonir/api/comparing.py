@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from commonir.api.opening import Path_, file_format
@@ -82,19 +83,24 @@ def compare(
     all_decide = _all_decide(values)
     run_as = _RunAs(engines[-1] if engines else DEFAULT_ENGINE, function, seed, dims or {}, options)
     if isinstance(a, Mapping) or isinstance(b, Mapping):
-        return _compare_stored(a, b, inputs or {}, run_as, required, all_decide=all_decide, on_progress=on_progress)
+        deciding = _Deciding(required, all_decide=all_decide)
+        return _compare_stored(a, b, inputs or {}, run_as, deciding, repro, findings, on_progress)
     names = _engines_of_sides(engines, is_one_program=b is None)
     programs = (a, a if b is None else b)
     of_ranks = _compared_ranks(programs, names, function)
     if of_ranks is not None:
-        _refuse_reproducer_of_ranks(repro)
+        _refuse_reproducer(repro, _OF_RANKS)
         run_as = run_as._replace(engine=names[0] if of_ranks[0] is None else names[1])
         return _compare_ranks(programs, of_ranks, inputs or {}, run_as, required)
     comparing = _value_comparison(programs, names, inputs or {}, run_as, required)
     result = divergence.compare(comparing, on_progress, all_decide=all_decide)
     if explain:
         result = _with_cause(result, comparing, on_progress)
-    return result if repro is None else _with_reproducer(result, comparing, repro, findings)
+    if repro is None:
+        return result
+    from commonir.inspection.faults.reproduce import reproduce  # noqa: PLC0415
+
+    return _with_reproducer(result, partial(reproduce, comparing, result, repro), findings)
 
 
 def compare_run(
@@ -124,6 +130,13 @@ def compare_run(
         return stored.compare_stored(parts, outputs, required, (stored.STORED, name))
     side = Side(module, Engines().get(name), function)
     return stored.compare_with_stored(side, {}, expected, required, DEFAULT_OPTIONS, ran=outputs)
+
+
+class _Deciding(NamedTuple):
+    """What decides whether values agree."""
+
+    required: Requirements
+    all_decide: bool
 
 
 class _RunAs(NamedTuple):
@@ -180,16 +193,18 @@ def _compare_stored(
     b: Module | Mapping[str, Array] | None,
     inputs: Mapping[str, Array],
     run_as: _RunAs,
-    required: Requirements,
-    *,
-    all_decide: bool,
+    deciding: _Deciding,
+    repro: Path_ | None,
+    findings: Diagnostics | None,
     on_progress: Callable[[str], None],
 ) -> Comparison:
     """Compares a program with stored arrays, in either order, or arrays with arrays."""
     from commonir.runtime.comparing import stored  # noqa: PLC0415
     from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
+    required = deciding.required
     if isinstance(a, Mapping) and isinstance(b, Mapping):
+        _refuse_reproducer(repro, "nothing runs where stored values are compared with others")
         _check_names(required, [*a, *b])
         return stored.compare_stored(a, b, required, (stored.STORED, stored.STORED))
     module, arrays = (b, a) if isinstance(a, Mapping) else (a, b)
@@ -197,21 +212,23 @@ def _compare_stored(
         message = "arrays are compared with a program or with other arrays"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
     if run_alone(module, run_as.function) is None:
+        _refuse_reproducer(repro, _OF_RANKS)
         ran = run(module, inputs, engine=run_as.engine, seed=run_as.seed, options=run_as.options)
         outputs = flat_arrays(module, ran)[0]
         parts = _expected_of_ranks(module, arrays, outputs)
         return stored.compare_stored(parts, outputs, required, (stored.STORED, run_as.engine))
     side, drawn = _side_and_inputs(module, inputs, run_as)
     _check_names(required, [*arrays, *side.values, *side.outputs])
-    return stored.compare_with_stored(
-        side,
-        drawn,
-        arrays,
-        required,
-        run_as.options or DEFAULT_OPTIONS,
-        all_decide=all_decide,
-        on_progress=on_progress,
+    options = run_as.options or DEFAULT_OPTIONS
+    result = stored.compare_with_stored(
+        side, drawn, arrays, required, options, all_decide=deciding.all_decide, on_progress=on_progress
     )
+    if repro is None:
+        return result
+    from commonir.inspection.faults.reproduce import reproduce_stored  # noqa: PLC0415
+
+    reproduce = partial(reproduce_stored, result, side, drawn, arrays, required, options, repro)
+    return _with_reproducer(result, reproduce, findings)
 
 
 def _expected_of_ranks(
@@ -411,15 +428,13 @@ def _require_folder_of_reproducer(folder: Path_) -> None:
 
 
 def _with_reproducer(
-    comparison: Comparison, comparing: ValueComparison, folder: Path_, findings: Diagnostics | None
+    comparison: Comparison, reproduce: Callable[[], Comparison], findings: Diagnostics | None
 ) -> Comparison:
     """Returns a comparison after saving programs that reproduce its first divergence, if there is one."""
-    if comparison.first_divergence is None:
+    if all(value.is_within for value in comparison.values):
         return comparison
-    from commonir.inspection.faults.reproduce import reproduce  # noqa: PLC0415
-
     try:
-        return reproduce(comparing, comparison, folder)
+        return reproduce()
     except DiagnosticError as error:
         if findings is None:
             raise
@@ -501,9 +516,11 @@ def _compared_ranks(
     return left, right
 
 
-def _refuse_reproducer_of_ranks(repro: Path_ | None) -> None:
+_OF_RANKS = "programs of ranks are compared by their outputs, and nothing is cut out of them"
+
+
+def _refuse_reproducer(repro: Path_ | None, message: str) -> None:
     if repro is not None:
-        message = "programs of ranks are compared by their outputs, and nothing is cut out of them"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="leave out the folder of the reproducer"))
 
 

@@ -169,6 +169,18 @@ def _tolerance(ctx: click.Context, param: click.Parameter, texts: Sequence[str])
     return out["*"] if list(out) == ["*"] else out or None
 
 
+def repro_option(section: str = OPTIONS) -> Option[Command]:
+    """Returns `--repro DIR`."""
+    return click.option(
+        "--repro",
+        cls=GroupedOption,
+        section=section,
+        metavar="DIR",
+        type=OUTPUT,
+        help="Save the first divergence as a small reproducer.",
+    )
+
+
 def time_limit_option(section: str = OPTIONS) -> Option[Command]:
     """Returns `--time-limit SECONDS`."""
     return click.option(

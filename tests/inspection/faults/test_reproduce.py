@@ -124,3 +124,40 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(DiagnosticError, match="E0803"):
         cir.compare(model("resnet_fp32"), repro=tmp_path)
     assert (tmp_path / "a.onnx").read_text() == "a model of the user"
+
+
+def test_divergence_from_stored_values_is_reproduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(value: float) -> Module:
+        def body(x: Value) -> Value:
+            square = core.mul(x, x)
+            square.name = "square"
+            y = core.mul(square, core.scalar(value, f32))
+            y.name = "y"
+            return y
+
+        return core_module(body, {"x": tensor(f32, 2)})
+
+    x = {"x": np.array([1, 2], np.float32)}
+    inside = {"square": np.array([1, 4], np.float32), "y": np.array([3, 12], np.float32)}
+    for stored, operations in ((inside, 1), ({"y": inside["y"]}, 2)):
+        folder = tmp_path / str(operations)
+        comparison = cir.compare(build(2.0), stored, x, repro=folder)
+        first = comparison.first_divergence
+        assert first is not None
+        assert (first.name, first.is_isolated, first.folder) == ("y", True, str(folder))
+        assert len(first.operations) == operations
+        with np.load(folder / "expected.npz") as expected, np.load(folder / "actual.npz") as actual:
+            assert (expected["y"].tolist(), actual["y"].tolist()) == ([3, 12], [2, 8])
+        with np.load(folder / "inputs.npz") as inputs:
+            assert {n: inputs[n].tolist() for n in inputs} == ({"square": [1, 4]} if operations == 1 else {"x": [1, 2]})
+        monkeypatch.chdir(folder)
+        command = shlex.split((folder / "command.txt").read_text())
+        assert command[:4] == ["cir", "compare", "a.mlir", "expected.npz"]
+        assert main(command[1:]) == ExitStatus.NO
+
+
+def test_values_that_agree_with_stored_ones_leave_no_reproducer(tmp_path: Path) -> None:
+    program = core_module(lambda x: core.add(x, x), {"x": tensor(f32, 2)})
+    stored = {program.main.output_names[0]: np.array([2, 4], np.float32)}
+    assert cir.compare(program, stored, {"x": np.array([1, 2], np.float32)}, repro=tmp_path / "found").is_within
+    assert not (tmp_path / "found").exists()

@@ -13,12 +13,12 @@ from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
 from commonir.cli.options import (
-    OUTPUT,
     Tolerance,
     collected_as,
     completed,
     dims_option,
     function_option,
+    repro_option,
     resize_option,
     seed_option,
     time_limit_option,
@@ -83,7 +83,7 @@ class CompareOptions(NamedTuple):
     help="The values that decide: outputs, or all.",
 )
 @click.option("--exact-infinities", is_flag=True, help="Infinities equal no finite number, however large.")
-@click.option("--repro", metavar="DIR", type=OUTPUT, help="Save the first divergence as a small reproducer.")
+@repro_option()
 @seed_option()
 @dims_option()
 @resize_option
@@ -139,8 +139,6 @@ def _comparisons(
     names = _engine_names(options.engines, len(paths) - len(archives), is_stored=bool(archives))
     if len(paths) == len(archives) == 1:
         raise click.UsageError(f"expected a model or a second file to compare '{archives[0]}' with")
-    if archives and options.repro is not None:
-        raise click.UsageError("'--repro' needs two programs or engines")
     runs = [stored.read_stored(path) for path in archives]
     sets = [text for text in texts if text.startswith("@") and stored.is_polygraphy(text[1:])]
     runs += [stored.read_stored(text[1:]) for text in sets]

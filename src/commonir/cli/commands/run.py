@@ -25,6 +25,7 @@ from commonir.cli.options import (
     extern_option,
     function_option,
     memory_limit_option,
+    repro_option,
     resize_option,
     seed_option,
     time_limit_option,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from commonir.reports import Comparison, JsonValue
 
 _TOP_CLASSES = 5
+_EXPECT = "With --expect"
 
 Probabilities = dict[str, dict[str, float]]
 
@@ -72,6 +74,7 @@ class RunOptions(NamedTuple):
     expect: str | None
     atol: Tolerance
     rtol: Tolerance
+    repro: str | None
 
 
 @verb(
@@ -136,7 +139,8 @@ class RunOptions(NamedTuple):
     type=PATH,
     help="Compare the outputs with saved ones, on the inputs in FILE.",
 )
-@tolerance_options("With --expect")
+@tolerance_options(_EXPECT)
+@repro_option(_EXPECT)
 @collected_as(RunOptions)
 def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOptions) -> Answer:
     """Run a program and summarize its outputs. Missing inputs have their default values, or seeded random values.
@@ -167,6 +171,7 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
     """
     check_sharding(options.ranks, options.parallel)
     check_suffixes(options)
+    _check_reproducible(options)
     expected = None if options.expect is None else session.stored.single_run(options.expect)
     api, arrays = session.api, session.arrays
     model, words = session.with_inputs(model, inputs)
@@ -233,15 +238,7 @@ def _answer(session: Session, ran: Ran, options: RunOptions, expected: Mapping[s
     is_random = {name: name not in given and not (name in taken and taken[name].is_optional) for name in drawn}
     comparison = None
     if expected is not None:
-        comparison = api.compare_run(
-            program,
-            outputs,
-            expected,
-            engine=options.engine,
-            function=function,
-            rtol=options.rtol,
-            atol=options.atol,
-        )
+        comparison = _compared(session, ran, outputs, expected, options)
         comparison = comparison.replaced(engines=(options.expect, comparison.engines[1]))
         if not comparison.is_within:
             advice = "these inputs were random: give those that the saved outputs were computed from"
@@ -261,6 +258,49 @@ def _answer(session: Session, ran: Ran, options: RunOptions, expected: Mapping[s
     )
     is_within = comparison is None or comparison.is_within
     return Answer(result.to_json(), result.write, ExitStatus.YES if is_within else ExitStatus.NO)
+
+
+def _check_reproducible(options: RunOptions) -> None:
+    """Raises: UsageError for a reproducer of a run that nothing can be cut out of."""
+    if options.repro is None:
+        return
+    if options.expect is None:
+        raise click.UsageError("'--repro' is for '--expect'")
+    if options.steps is not None or options.state is not None or options.ranks is not None:
+        message = "'--repro' takes a single run from the initial states, without '--steps', '--state' and '--ranks'"
+        raise click.UsageError(message)
+
+
+def _compared(
+    session: Session, ran: Ran, outputs: Mapping[str, Array], expected: Mapping[str, Array], options: RunOptions
+) -> Comparison:
+    """Returns the comparison of the outputs of a run with expected ones. If they differ, values inside are compared too
+    for a reproducer.
+    """
+    api = session.api
+    found = api.compare_run(
+        ran.program,
+        outputs,
+        expected,
+        engine=options.engine,
+        function=ran.function,
+        rtol=options.rtol,
+        atol=options.atol,
+    )
+    if found.is_within or options.repro is None:
+        return found
+    return api.compare(
+        ran.program,
+        expected,
+        ran.drawn,
+        engines=() if options.engine is None else (options.engine,),
+        function=ran.function,
+        seed=options.seed,
+        rtol=options.rtol,
+        atol=options.atol,
+        repro=options.repro,
+        findings=session.findings,
+    )
 
 
 def _summaries(session: Session, values: Mapping[str, Array]) -> list[ArraySummary]:

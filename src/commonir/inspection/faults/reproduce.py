@@ -16,14 +16,25 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.arrays import dtype_of
+from commonir.base.arrays import dtype_of, flat_values
+from commonir.base.codes import IMPOSSIBLE_EDIT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file
 from commonir.formats.format import Format, Formats
-from commonir.inspection.faults.isolating import isolated
+from commonir.inspection.faults.isolating import isolated, part_of
 from commonir.ir.module import Module
-from commonir.reports import Comparison, ValueDifference
-from commonir.runtime.comparing.divergence import Side, ValueComparison, compare
+from commonir.reports import Comparison, Divergence, ValueDifference
+from commonir.runtime.comparing.divergence import (
+    Side,
+    ValueComparison,
+    compare,
+    converted,
+    same_names,
+    single_divergence,
+)
 from commonir.runtime.comparing.measures import Criterion, Requirements
+from commonir.runtime.comparing.stored import compare_with_stored
+from commonir.runtime.engine import EngineOptions
 
 Array = NDArray[np.generic]
 
@@ -52,16 +63,67 @@ def reproduce(comparing: ValueComparison, comparison: Comparison, folder: str | 
         options=comparing.options,
     )
     is_isolated = not compare(alone, all_decide=True).is_within
-    is_one = a.original is b.original
+    chosen = parts[: 1 if a.original is b.original else 2]
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    chosen = parts[: 1 if is_one else 2]
     models = [write_model(part.module, target, stem) for part, stem in zip(chosen, "ab", strict=False)]
-    save_arrays(target / "inputs.npz", inputs)
-    save_arrays(target / "expected.npz", {pair.name: parts[0].result})
-    save_arrays(target / "actual.npz", {pair.other: parts[1].result})
+    arrays = inputs, {pair.name: parts[0].result}, {pair.other: parts[1].result}
     command = _command(models, comparison.engines, required, first.difference)
-    with atomic_file(target / COMMAND_FILE) as stream:
+    return _written(comparison, first, target, arrays, command, is_isolated=is_isolated)
+
+
+def reproduce_stored(
+    comparison: Comparison,
+    side: Side,
+    inputs: Mapping[str, Array],
+    stored: Mapping[str, Array],
+    required: Requirements,
+    options: EngineOptions,
+    folder: str | os.PathLike[str],
+) -> Comparison:
+    """Writes the first divergence of a program from stored values: the operations that compute it from values that are
+    also stored, or from the inputs. There is one model, and `expected.npz` has the stored value.
+
+    Raises: DiagnosticError (E0603 for operations that cannot be cut out, E08xx).
+    """
+    first = comparison.first_divergence or _of_an_output(comparison, side)
+    known = dict(same_names({**side.inputs, **side.values, **side.outputs}, stored))
+    given = {n: inputs[n] if n in inputs else converted(stored[known[n]], side.values[n]) for n in first.inputs}
+    part = part_of(side, first.inputs, first.name, given)
+    expected = {first.name: stored[known[first.name]]}
+    alone = Side(part, side.engine)
+    actual = side.engine.prepare(alone.module, alone.function.symbol_name, options).run(given)
+    again = compare_with_stored(alone, given, expected, required, options, ran=actual)
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    models = [write_model(part, target, "a"), "expected.npz"]
+    command = _command(models, (side.engine.name,), required, first.difference)
+    arrays = given, expected, flat_values(actual)[0]
+    return _written(comparison, first, target, arrays, command, is_isolated=not again.is_within)
+
+
+def _of_an_output(comparison: Comparison, side: Side) -> Divergence:
+    """Returns the divergence of the first output that differs, which is computed from the inputs."""
+    wrong = [v for v in comparison.values if not v.is_within and v.name in side.outputs]
+    if not wrong:
+        message = "what differs is an element of a list, and nothing is cut out that computes only this"
+        raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
+    return single_divergence(side, side.outputs[wrong[0].name], wrong[0], set())
+
+
+def _written(
+    comparison: Comparison,
+    first: Divergence,
+    folder: Path,
+    arrays: tuple[Mapping[str, Array], Mapping[str, Array], Mapping[str, Array]],
+    command: str,
+    *,
+    is_isolated: bool,
+) -> Comparison:
+    """Writes the arrays and the command, and returns a comparison whose first divergence names the folder."""
+    for name, part in zip(("inputs", "expected", "actual"), arrays, strict=True):
+        save_arrays(folder / f"{name}.npz", part)
+    with atomic_file(folder / COMMAND_FILE) as stream:
         stream.write(f"{command}\n".encode())
     written = first.replaced(is_isolated=is_isolated, folder=os.fspath(folder))
     return comparison.replaced(divergences=(written, *comparison.divergences[1:]))
