@@ -385,8 +385,8 @@ def view(path: str, title: str) -> SavedDrawing:
 
 
 @answer
-def shapes(sizes: Mapping[str, int] | None, with_constants: bool) -> tuple[ShapeEntry, ...]:
-    size = (sizes or {}).get("N", "N")
+def shapes(dims: Mapping[str, int] | None, with_constants: bool) -> tuple[ShapeEntry, ...]:
+    size = (dims or {}).get("N", "N")
     constants = (ShapeEntry("main", "w", "mil.const", "tensor<3xf32>"),) if with_constants else ()
     return (ShapeEntry("main", "x", "input", f"tensor<{size}x3xf32>"), *constants)
 

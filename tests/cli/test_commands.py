@@ -218,7 +218,7 @@ def test_choices_of_a_conversion_are_passed_on(cir: Cir) -> None:
     assert fake_api.CHOSEN == {
         "target": "iOS17",
         "precision": "float16",
-        "sizes": {"n": 2},
+        "dims": {"n": 2},
         "ranges": {"d": (1, 8)},
         "images": {"x": ("bgr", 0.5, (1.0, 2.0, 3.0)), "y": ("grayscale", 1.0, ())},
     }

@@ -28,7 +28,7 @@ def _program() -> Module:
 
 
 def test_dimension_may_be_fixed() -> None:
-    converted = commonir.convert(_program(), "coreml", sizes={"n": 2})
+    converted = commonir.convert(_program(), "coreml", dims={"n": 2})
     assert converted.main.inputs[0].type is tensor(f32, 2, 3)
     assert converted.main.outputs[0].type is tensor(f32, 6)
 

@@ -107,7 +107,7 @@ def test_sizes_that_are_not_fixed_are_refused_by_name() -> None:
 
 def test_sizes_are_fixed_by_the_surface(tmp_path: Path) -> None:
     module = core_module(core.exp, {"x": TensorType(f32, (symbol("batch"), 3))})
-    converted = cir.convert(module, "ark", sizes={"batch": 2})
+    converted = cir.convert(module, "ark", dims={"batch": 2})
     assert [str(v.type) for v in _rank(converted).inputs] == ["tensor<2x3xf32>"]
 
 

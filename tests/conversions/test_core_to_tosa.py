@@ -308,7 +308,7 @@ def test_mobilenet_of_the_examples_gives_its_logits_in_iree(tmp_path: Path) -> N
     path = tmp_path / "mobilenet.mlir"
     model = cir.load(_EXAMPLES / "mobilenet.mlpackage")
     # Of open sizes, IREE 3.13 computes something else here than for the same program with more outputs.
-    cir.save(cir.convert(model, "tosa", sizes={"image_0": 1}), path, format="mlir-generic")
+    cir.save(cir.convert(model, "tosa", dims={"image_0": 1}), path, format="mlir-generic")
     text = path.read_text()
     check_with_mlir_opt(text)
     (result,) = Compiled(text).run("main", [read_arrays(_EXAMPLES / "mobilenet_inputs.npz")["image"]])

@@ -203,6 +203,6 @@ SQUEEZED_IF_ONE = Graph(
 @pytest.mark.parametrize("names", [("N", "M"), ("x.0", "x.1")])
 def test_sizes_that_are_fixed_decide_the_branch_before_it_is_converted(names: tuple[str, str]) -> None:
     graph = SQUEEZED_IF_ONE
-    converted = cir.convert(graph.module, "onnx", sizes=dict(zip(names, (3, 1), strict=True)))
+    converted = cir.convert(graph.module, "onnx", dims=dict(zip(names, (3, 1), strict=True)))
     assert "If" not in [op.name.removeprefix("onnx.") for op in converted.walk()]
     _assert_same(run_onnx(cir.dumps(converted), graph.inputs), run_onnx(graph.content, graph.inputs))

@@ -33,7 +33,7 @@ def test_operations_that_a_newer_set_has_stay(target: str) -> None:
 
 def test_dims_are_set_without_other_changes() -> None:
     module = cir.load(ROOT / "examples" / "mobilenet.mlpackage")
-    result = cir.convert(module, "coreml", sizes={"image_0": 1})
+    result = cir.convert(module, "coreml", dims={"image_0": 1})
     assert _operations(result) == _operations(module)
     assert [str(v.type) for v in result.inputs] == ["tensor<1x3x96x96xf32>"]
 

@@ -147,9 +147,9 @@ def test_runs_broadcast_as_numpy(name: str, engine: str, n: int, m: int) -> None
 
 def test_sizes_are_set_where_the_program_stays_in_its_dialect() -> None:
     module = cir.loads(ADD_ONNX, format="mlir")
-    assert str(cir.convert(module, "mlir", sizes={"N": 3, "M": 1}).main.outputs[0].type) == "tensor<2x3xf32>"
+    assert str(cir.convert(module, "mlir", dims={"N": 3, "M": 1}).main.outputs[0].type) == "tensor<2x3xf32>"
     with pytest.raises(DiagnosticError, match="do not broadcast"):
-        cir.convert(module, "mlir", sizes={"N": 3, "M": 4})
+        cir.convert(module, "mlir", dims={"N": 3, "M": 4})
 
 
 OTHERS = {

@@ -148,6 +148,13 @@ class _RunAs(NamedTuple):
     dims: Mapping[str, int]
     options: EngineOptions | None
 
+    @property
+    def engine_options(self) -> EngineOptions:
+        """The options, else those of all engines by default."""
+        from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
+
+        return self.options or DEFAULT_OPTIONS
+
 
 def _engines_of_sides(engines: Sequence[str], *, is_one_program: bool) -> tuple[str, str]:
     """Returns the engines that were named for the sides of a comparison, or the default ones. Raises: WRONG_USAGE."""
@@ -170,7 +177,7 @@ def _value_comparison(
     random.
     """
     from commonir.runtime.comparing import divergence  # noqa: PLC0415
-    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
+    from commonir.runtime.engine import Engines  # noqa: PLC0415
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
     known = Engines()
@@ -182,8 +189,7 @@ def _value_comparison(
     drawn = draw(left.lowered, function=name, seed=run_as.seed, dims=sizes, given=all_inputs)
     renamed = divergence.counterparts(left, right).items()
     drawn = {**drawn, **{other: drawn[own] for other, own in renamed if own in drawn and other not in drawn}}
-    chosen = run_as.options or DEFAULT_OPTIONS
-    comparing = divergence.ValueComparison(left, right, drawn, required=required, options=chosen)
+    comparing = divergence.ValueComparison(left, right, drawn, required=required, options=run_as.engine_options)
     _check_names(required, [name for pair in comparing.pairs for name in pair[:2]])
     return comparing
 
@@ -200,7 +206,6 @@ def _compare_stored(
 ) -> Comparison:
     """Compares a program with stored arrays, in either order, or arrays with arrays."""
     from commonir.runtime.comparing import stored  # noqa: PLC0415
-    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
     required = deciding.required
     if isinstance(a, Mapping) and isinstance(b, Mapping):
@@ -219,7 +224,7 @@ def _compare_stored(
         return stored.compare_stored(parts, outputs, required, (stored.STORED, run_as.engine))
     side, drawn = _side_and_inputs(module, inputs, run_as)
     _check_names(required, [*arrays, *side.values, *side.outputs])
-    options = run_as.options or DEFAULT_OPTIONS
+    options = run_as.engine_options
     result = stored.compare_with_stored(
         side, drawn, arrays, required, options, all_decide=deciding.all_decide, on_progress=on_progress
     )
@@ -281,11 +286,10 @@ def computed_values(
     Raises: DiagnosticError (E07xx as `run`).
     """
     from commonir.runtime.comparing import stored  # noqa: PLC0415
-    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
     run_as = _RunAs(engine or DEFAULT_ENGINE, function, seed, dims or {}, options)
     side, drawn = _side_and_inputs(module, inputs or {}, run_as)
-    return stored.computed_values(side, drawn, pattern, options or DEFAULT_OPTIONS)
+    return stored.computed_values(side, drawn, pattern, run_as.engine_options)
 
 
 def reduce(
@@ -389,7 +393,6 @@ def _values_inside(
 ) -> Callable[[Sequence[str]], Mapping[str, Array]]:
     """Returns a function that computes values inside by name, without those that cannot be computed."""
     from commonir.runtime.comparing.piecewise import PIECE_BYTES  # noqa: PLC0415
-    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
     try:
         side, drawn = _side_and_inputs(module, inputs, run_as)
@@ -400,7 +403,7 @@ def _values_inside(
         out = {n: drawn[n] for n in names if n in drawn}
         inside = {n: side.values[n] for n in names if n in side.values and n not in out}
         try:
-            run = side.run(drawn, run_as.options or DEFAULT_OPTIONS, PIECE_BYTES)
+            run = side.run(drawn, run_as.engine_options, PIECE_BYTES)
             out |= zip(inside, run.values(list(inside.values())), strict=True) if inside else ()
         except DiagnosticError:
             pass
@@ -534,11 +537,10 @@ def _compare_ranks(
     """Compares programs of several ranks by their outputs on the same inputs; with the program that they were divided
     from on its inputs, each rank with what it has of the outputs. `run_as` is how that runs.
     """
-    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
     from commonir.runtime.ranks.comparing import WholeSide, compare_ranks  # noqa: PLC0415
     from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
 
-    seeded = (run_as.options or DEFAULT_OPTIONS).seeded(run_as.seed)
+    seeded = run_as.engine_options.seeded(run_as.seed)
     left, right = of_ranks
     if left is not None and right is not None:
         drawn = random_rank_inputs(left.module, left.ranks, seed=run_as.seed, dims=run_as.dims, given=inputs)

@@ -85,15 +85,18 @@ def _of_model(what: str, path: str) -> Iterable[tuple[str, str]]:
     from commonir.ir.types import symbols_of  # noqa: PLC0415
 
     module = load(path, lenient=True)
+
+    def inputs() -> list[tuple[str, str]]:
+        return [(v.name, str(v.type)) for v in module.main.inputs if v.name]
+
     match what:
         case "functions":
             return [(name, "function") for name in module.functions]
         case "inputs":
-            return [(v.name, str(v.type)) for v in module.main.inputs if v.name]
+            return inputs()
         case "dims":
             return [(name, "dim") for name in symbols_of([v.type for v in module.main.inputs])]
         case "values":
-            inputs = [(v.name, str(v.type)) for v in module.main.inputs if v.name]
-            return [*inputs, *((v.name, op.name) for op in module.nested() for v in op.results if v.name)]
+            return [*inputs(), *((v.name, op.name) for op in module.nested() for v in op.results if v.name)]
         case _:
             return [(name, op.name) for op in module.nested() for name in names_of(op)]

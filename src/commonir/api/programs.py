@@ -10,7 +10,7 @@ from commonir.api.opening import Path_, verify
 from commonir.base.codes import LOST_IN_CONVERSION, UNKNOWN_OPERATION, UNSUPPORTED_CONVERSION, WRONG_USAGE
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, FILE_NOT_FOUND
+from commonir.base.files import unread_file
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
@@ -63,16 +63,16 @@ def infer(module: Module) -> None:
 
 
 def shapes(
-    module: Module, sizes: Mapping[str, int] | None = None, *, with_constants: bool = False
+    module: Module, dims: Mapping[str, int] | None = None, *, with_constants: bool = False
 ) -> tuple[ShapeEntry, ...]:
-    """Returns the values of a program with their inferred types, in order; `sizes` sets dimensions by name.
+    """Returns the values of a program with their inferred types, in order; `dims` sets dimensions by name.
 
     Raises: DiagnosticError (E0712) for a dimension that the program does not have.
     """
     from commonir.inspection.summary import shape_entries  # noqa: PLC0415
 
     infer(module)
-    return shape_entries(module, sizes or {}, with_constants=with_constants)
+    return shape_entries(module, dims or {}, with_constants=with_constants)
 
 
 def convert(
@@ -83,7 +83,7 @@ def convert(
     function: str | None = None,
     target: str | None = None,
     precision: str | None = None,
-    sizes: Mapping[str, int] | None = None,
+    dims: Mapping[str, int] | None = None,
     ranges: Mapping[str, tuple[int, int]] | None = None,
     images: Mapping[str, ImageInput] | None = None,
     labels: Mapping[str, Sequence[str] | Sequence[int]] | Sequence[str] | Sequence[int] | None = None,
@@ -99,7 +99,7 @@ def convert(
     `to` names the format, or a dialect that compilers read: linalg, tosa, tosa-linalg, stablehlo. `opset` is the number
     of an operation set, `target` a system that is to run the program, such as iOS17; the conversion chooses by default.
     `precision` float16 computes in half precision what is in single precision, but for the operations that `keep`
-    names, by their names or types or patterns of them; `reports` receives what changed and what stayed. `sizes` fixes
+    names, by their names or types or patterns of them; `reports` receives what changed and what stayed. `dims` fixes
     dimensions by name, `ranges` bounds them, both ends included; `images` turns inputs and outputs into images;
     `labels` names the elements of probabilities, of the only such output or by the name of one, which makes a Core ML
     model a classifier; `docs` describes inputs and outputs by name; `ranks` shards the program, as `shard` does. A
@@ -114,7 +114,7 @@ def convert(
 
     diagnostics = Diagnostics() if findings is None else findings
     check_precision(precision, keep)
-    choices = _Choices(to, function, precision, tuple(keep), sizes, ranges, ranks, parallel)
+    choices = _Choices(to, function, precision, tuple(keep), dims, ranges, ranks, parallel)
     if to in Formats().names() and not Formats().get(to).dialect:
         _refuse_in_own_dialect(
             to,
@@ -163,7 +163,7 @@ class _Choices(NamedTuple):
     function: str | None
     precision: str | None
     keep: tuple[str, ...]
-    sizes: Mapping[str, int] | None
+    dims: Mapping[str, int] | None
     ranges: Mapping[str, tuple[int, int]] | None
     ranks: int | None
     parallel: str | None
@@ -188,7 +188,7 @@ def _converted(
     if is_own:
         module, choices = _in_own_precision(module, conversion, choices, log)
     if all(choice is None for choice in (choices.function, choices.precision, choices.ranges or None, choices.ranks)):
-        direct = _converted_directly(module, conversion, options, choices.sizes, is_own, diagnostics)
+        direct = _converted_directly(module, conversion, options, choices.dims, is_own, diagnostics)
         if direct is not None:
             return direct
     if not conversion.keeps_defaults:
@@ -215,31 +215,36 @@ def _in_own_precision(
     """Returns a program that stays in its dialect with the dims and the precision chosen, and the remaining choices."""
     if choices.precision is None:
         return module, choices
-    sized = _with_dims(module, choices.sizes, choices.function)
+    sized = _with_dims(module, choices.dims, choices.function)
     halved = conversion.halved(sized, choices.keep, log)
-    return (module, choices) if halved is None else (halved, choices._replace(sizes=None, precision=None))
+    return (module, choices) if halved is None else (halved, choices._replace(dims=None, precision=None))
 
 
 def _in_any_dialect(module: Module, choices: _Choices, diagnostics: Diagnostics) -> Module:
     """Returns a program, or one function of it, as a format takes it that holds any dialect."""
     from commonir.passes.select_function import select_function  # noqa: PLC0415
 
-    function, sizes = choices.function, choices.sizes
+    function, dims = choices.function, choices.dims
     kept = module if function is None else select_function(module, function)
     if choices.ranks is not None:
-        kept = shard(kept, choices.ranks, choices.parallel, sizes=sizes, findings=diagnostics)
-    elif sizes:
-        kept = edit(kept, dims=sizes, function=function)
+        kept = shard(kept, choices.ranks, choices.parallel, dims=dims, findings=diagnostics)
+    else:
+        kept = _sized(kept, dims, function)
     return _bounded_if_lowered(kept, choices.ranges or {}, choices.to, diagnostics)
 
 
-def _with_dims(module: Module, sizes: Mapping[str, int] | None, function: str | None) -> Module:
+def _sized(module: Module, dims: Mapping[str, int] | None, function: str | None = None) -> Module:
+    """Returns a program with some dims fixed; the program itself when there are none to fix."""
+    return edit(module, dims=dims, function=function) if dims else module
+
+
+def _with_dims(module: Module, dims: Mapping[str, int] | None, function: str | None) -> Module:
     """Returns a program that stays in its dialect with some dims fixed, and the branches taken that these decide."""
-    if not sizes:
+    if not dims:
         return module
     from commonir.passes.simplify import take_branches  # noqa: PLC0415
 
-    result = edit(module, dims=sizes, function=function)
+    result = edit(module, dims=dims, function=function)
     take_branches(result.function(function), _evaluators(_SMALL_BYTES)(None))
     return result
 
@@ -249,7 +254,7 @@ def _lowered(module: Module, conversion: Conversion, choices: _Choices) -> Modul
     from commonir.passes.select_function import select_function  # noqa: PLC0415
 
     # Fixed dims can decide which branch runs, and with it ranks of results.
-    sized = edit(module, dims=choices.sizes, function=choices.function) if choices.sizes else module
+    sized = _sized(module, choices.dims, choices.function)
     lowered = _lowered_with_marks(sized, choices.keep) if choices.keep else lower(sized)
     if choices.function is not None:
         return select_function(lowered, choices.function)
@@ -281,7 +286,7 @@ def _converted_directly(
     module: Module,
     conversion: Conversion,
     options: ConversionOptions,
-    sizes: Mapping[str, int] | None,
+    dims: Mapping[str, int] | None,
     is_own: bool,
     diagnostics: Diagnostics,
 ) -> Module | None:
@@ -289,11 +294,11 @@ def _converted_directly(
     from commonir.conversions.conversion import DEFAULT_OPTIONS  # noqa: PLC0415
 
     if is_own:
-        sized = _with_dims(module, sizes, None)
+        sized = _with_dims(module, dims, None)
         if options == DEFAULT_OPTIONS:
             return sized
         return None if conversion.within is None else conversion.within(sized, options, diagnostics)
-    return conversion.direct(module, diagnostics) if options == DEFAULT_OPTIONS and not sizes else None
+    return conversion.direct(module, diagnostics) if options == DEFAULT_OPTIONS and not dims else None
 
 
 def _report_annotations(module: Module, own: Format | None, findings: Diagnostics) -> None:
@@ -325,14 +330,14 @@ def shard(
     ranks: int,
     parallel: str | None = None,
     *,
-    sizes: Mapping[str, int] | None = None,
+    dims: Mapping[str, int] | None = None,
     function: str | None = None,
     findings: Diagnostics | None = None,
 ) -> Module:
     """Returns the program, or one function of it, sharded over ranks: a core program with one function for each rank.
 
     With `tensor` parallelism, the default, each rank has shards of weights, and partial results are summed. With `data`
-    parallelism each rank has all weights and a shard of the batch, the first axis of inputs. `sizes` fixes dimensions
+    parallelism each rank has all weights and a shard of the batch, the first axis of inputs. `dims` fixes dimensions
     by name. `findings` receives what was sharded and what was not. All ranks together compute the same as the program,
     up to rounding.
 
@@ -341,7 +346,7 @@ def shard(
     from commonir.passes.select_function import select_function  # noqa: PLC0415
 
     lowered = lower(module) if function is None else select_function(lower(module), function)
-    simpler = _simplified(edit(lowered, dims=sizes) if sizes else lowered)
+    simpler = _simplified(_sized(lowered, dims))
     return _divided(simpler, ranks, parallel, Diagnostics() if findings is None else findings)
 
 
@@ -387,17 +392,17 @@ def with_images(
     module: Module,
     images: Mapping[str, ImageInput],
     *,
-    sizes: Mapping[str, int] | None = None,
+    dims: Mapping[str, int] | None = None,
     function: str | None = None,
 ) -> Module:
     """Returns a program of the core whose inputs and outputs of some names are images, as those of its conversion are.
 
-    `sizes` fixes dimensions of the function by name.
+    `dims` fixes dimensions of the function by name.
     Raises: DiagnosticError (E0601 for one that cannot be an image, E0702 for an unknown name, E0712 for a dimension).
     """
     from commonir.conversions.core_to_mil import images as of_core  # noqa: PLC0415
 
-    return of_core.with_images(lower(edit(module, dims=sizes, function=function) if sizes else module), images)
+    return of_core.with_images(lower(_sized(module, dims, function)), images)
 
 
 def read_labels(path: Path_) -> tuple[str, ...] | tuple[int, ...]:
@@ -413,9 +418,7 @@ def read_labels(path: Path_) -> tuple[str, ...] | tuple[int, ...]:
         with open(name, encoding="utf-8-sig") as stream:
             text = stream.read(DEFAULT_LIMITS.max_text_bytes)
     except OSError as error:
-        code = FILE_NOT_FOUND if isinstance(error, FileNotFoundError) else FILE_NOT_ACCESSIBLE
-        reason = (error.strerror or type(error).__name__).lower()
-        raise DiagnosticError(Diagnostic(code, f"cannot read labels: {reason}", file=name)) from error
+        raise unread_file(name, error, "labels") from error
     except UnicodeDecodeError as error:
         raise _no_labels("the file is not UTF-8 text", name) from error
     labels = labels_of_text(text)

@@ -18,9 +18,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from commonir.base import codes
+from commonir.base import codes, file_codes
 from commonir.base.copying import NO_SPACE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean_file
 
 T = TypeVar("T")
 
@@ -277,6 +278,15 @@ def reported(path: str | os.PathLike[str], action: Callable[[], T]) -> T:
         return action()
     except OSError as error:
         raise DiagnosticError(output_fault(path, error)) from error
+
+
+def unread_file(path: str, error: OSError, contents: str) -> DiagnosticError:
+    """Returns the error of a file that cannot be read; `contents` says what is in it, such as "an input"."""
+    if isinstance(error, FileNotFoundError):
+        message, help = f"cannot read {contents}: no such file", did_you_mean_file(path)
+        return DiagnosticError(Diagnostic(file_codes.FILE_NOT_FOUND, message, file=path, help=help))
+    message = f"cannot read {contents}: {(error.strerror or type(error).__name__).lower()}"
+    return DiagnosticError(Diagnostic(file_codes.FILE_NOT_ACCESSIBLE, message, file=path))
 
 
 def output_fault(path: str | os.PathLike[str] | None, error: OSError) -> Diagnostic:

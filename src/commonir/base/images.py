@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from commonir.base.codes import MISSING_PACKAGE, WRONG_INPUT_ARGUMENT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, FILE_NOT_FOUND, LIMIT_EXCEEDED
-from commonir.base.files import atomic_file
+from commonir.base.file_codes import LIMIT_EXCEEDED
+from commonir.base.files import atomic_file, unread_file
 from commonir.base.limits import DEFAULT_LIMITS, Limits
-from commonir.base.suggestions import did_you_mean_file
 
 Pixels = NDArray[np.uint8]
 
@@ -41,7 +40,7 @@ def read_image(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -
     Raises: DiagnosticError (E0705 without Pillow, E0101, E0102, E0303, E0902).
     """
     if not os.path.exists(path):
-        raise _missing(path)
+        raise unread_file(path, FileNotFoundError(), "an input")
     image = pillow("PIL.Image")
     try:
         with image.open(path, formats=("PNG", "JPEG")) as opened:
@@ -53,12 +52,8 @@ def read_image(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -
             turned = pillow("PIL.ImageOps").exif_transpose(opened)
             return np.asarray(turned.convert(_GRAYSCALE if grayscale else _COLOR))
     except OSError as error:
-        if isinstance(error, FileNotFoundError):
-            raise _missing(path) from error
         if error.errno is not None:
-            reason = (error.strerror or type(error).__name__).lower()
-            message = f"cannot read an input: {reason}"
-            raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, message, file=path)) from error
+            raise unread_file(path, error, "an input") from error
         raise _unread(path, str(error).lower()) from error
     except (SyntaxError, ValueError, EOFError, image.DecompressionBombError) as error:
         raise _unread(path, str(error).lower()) from error
@@ -121,11 +116,6 @@ def pillow(module: str) -> Any:
         message = "images need the package pillow"
         help = "python -m pip install 'commonir[image]'"
         raise DiagnosticError(Diagnostic(MISSING_PACKAGE, message, notes=[str(error)], help=help)) from error
-
-
-def _missing(path: str) -> DiagnosticError:
-    message = "cannot read an input: no such file"
-    return DiagnosticError(Diagnostic(FILE_NOT_FOUND, message, file=path, help=did_you_mean_file(path)))
 
 
 def _unread(path: str, reason: str, help: str | None = None) -> DiagnosticError:

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from commonir.base import codes, file_codes
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.files import atomic_file
+from commonir.base.files import atomic_file, unread_file
 from commonir.base.images import READ
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.safetensors import read_safetensors, write_safetensors
-from commonir.base.suggestions import did_you_mean, did_you_mean_file
+from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
 from commonir.reports import Report
@@ -387,13 +387,8 @@ def bad_file(path: str, reason: str, help: str | None = None) -> DiagnosticError
 
 
 def system_error(path: str, error: OSError) -> DiagnosticError:
-    """Returns the error of a file that cannot be read."""
-    if isinstance(error, FileNotFoundError):
-        help = did_you_mean_file(path)
-        message = "cannot read an input: no such file"
-        return DiagnosticError(Diagnostic(file_codes.FILE_NOT_FOUND, message, file=path, help=help))
-    message = f"cannot read an input: {(error.strerror or type(error).__name__).lower()}"
-    return DiagnosticError(Diagnostic(file_codes.FILE_NOT_ACCESSIBLE, message, file=path))
+    """Returns the error of a file of inputs that cannot be read."""
+    return unread_file(path, error, "an input")
 
 
 # -- outputs

@@ -232,7 +232,7 @@ def convert(session: Session, models: tuple[str, ...], *, options: ConvertOption
         precision=options.precision,
         keep=options.keep,
         reports=precision_reports,
-        sizes=fixed_dims,
+        dims=fixed_dims,
         ranges=bounds,
         images=images,
         labels={output: session.read_labels(path) for output, path in parse_labels(options.labels).items()},
@@ -261,7 +261,7 @@ def convert(session: Session, models: tuple[str, ...], *, options: ConvertOption
             # A program of several ranks is written to one file for each rank; opening one opens all.
             first = path if Path(path).exists() else files[0].path
             # Both programs take pixels where the converted one takes an image.
-            same = api.with_images(source, images, sizes=fixed_dims, function=function) if images else source
+            same = api.with_images(source, images, dims=fixed_dims, function=function) if images else source
             agreement = check_agreement(session, same, converted, first, form, function, check, progress)
     before, after = api.summarize(source), api.summarize(converted)
     precision = precision_reports[0] if precision_reports else None
