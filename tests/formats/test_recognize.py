@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
+import commonir
 from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
 from commonir.formats.content import FileContent, require_content
@@ -122,6 +123,13 @@ def test_saved_onnx_with_external_data_is_recognized(tmp_path: Path) -> None:
     model.graph.initializer.append(numpy_helper.from_array(np.zeros(2000, np.float32), "w"))
     onnx.save(model, str(tmp_path / "m.onnx"), save_as_external_data=True, size_threshold=0)
     assert recognize(tmp_path / "m.onnx") == "ONNX model"
+
+
+def test_an_empty_file_is_an_empty_module_of_mlir(tmp_path: Path) -> None:
+    """As for mlir-opt."""
+    (tmp_path / "empty.mlir").write_bytes(b"")
+    program = commonir.load(tmp_path / "empty.mlir")
+    assert (len(list(program.nested())), commonir.verify(program)) == (0, [])
 
 
 @pytest.mark.parametrize(

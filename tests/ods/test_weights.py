@@ -43,3 +43,22 @@ def test_compressed_models_count_what_their_weights_stand_for(
     assert first.storage == storage
     assert bits[0] <= first.bits <= bits[1]
     assert sum(entry.size_bytes for entry in small.storages) == sum(small.weight_bytes.values())
+
+
+def test_numbers_that_are_not_tensors_are_not_parameters() -> None:
+    """A parameter is an element of a constant tensor; `arith.constant 2 : i32` is a literal of the program."""
+    program = cir.loads(
+        """
+        func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+          %two = arith.constant 2 : i32
+          %half = arith.constant 0.5 : f32
+          %position = arith.constant 1 : index
+          %w = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+          %y = arith.mulf %x, %w : tensor<3xf32>
+          return %y : tensor<3xf32>
+        }
+        """,
+        format="mlir",
+    )
+    found = cir.summarize(program)
+    assert (found.parameter_count, found.weight_bytes) == (3, {"f32": 12})

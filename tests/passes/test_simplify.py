@@ -165,3 +165,27 @@ def test_dynamic_dims_of_a_program_in_dialects_of_mlir_get_no_names(function: st
     assert cir.verify(result) == []
     assert cir.dumps(result).decode().strip() == text.strip()
     assert cir.run(result, {"arg0": np.ones(2, np.float32)})["concat"].tolist() == [1, 1, 1, 1]
+
+
+def test_default_passes_fold_what_the_dialects_of_mlir_declare() -> None:
+    """`mlir-opt --canonicalize` gives this: the product is 6, and adding zero goes."""
+    program = cir.loads(
+        """
+        func.func @f(%a: i32, %b: tensor<2xf32>) -> (i32, tensor<2xf32>) {
+          %2 = arith.constant 2 : i32
+          %3 = arith.constant 3 : i32
+          %0 = arith.constant 0 : i32
+          %p = arith.muli %2, %3 : i32
+          %s = arith.addi %a, %0 : i32
+          %r = arith.addi %s, %p : i32
+          %c = tensor.cast %b : tensor<2xf32> to tensor<2xf32>
+          return %r, %c : i32, tensor<2xf32>
+        }
+        """,
+        format="mlir",
+    )
+    lines = cir.show(cir.optimize(program)).splitlines()
+    assert [line.strip() for line in lines if "arith" in line or "tensor.cast" in line] == [
+        "%c6_i32 = arith.constant 6 : i32",
+        "%0 = arith.addi %arg0, %c6_i32 : i32",
+    ]

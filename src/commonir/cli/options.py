@@ -91,11 +91,17 @@ resize_option = click.option(
 force_option = click.option("--force", "is_forced", is_flag=True, help="Replace files that are read, without asking.")
 
 
+def _without_sigil(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
+    """Returns the name of a function without the `@` of the text."""
+    return None if name is None else name.removeprefix("@")
+
+
 def function_option(does: str) -> Option[Command]:
     """Returns `--function NAME`; the help begins with `does`."""
     return click.option(
         "--function",
         metavar="NAME",
+        callback=_without_sigil,
         help=f"{does} instead of the entry function.",
         shell_complete=completed("functions"),
     )

@@ -165,6 +165,11 @@ class Session:
             path = self.scratch_folder() / "model"
             with path.open("wb") as copy:
                 copyfileobj(sys.stdin.buffer, copy)
+                is_empty = not copy.tell()
+            if is_empty:
+                help = "the command before the pipe wrote nothing: look at its messages, or redirect a file: `< FILE`"
+                message = "standard input is empty"
+                raise DiagnosticError(Diagnostic(file_codes.EMPTY_FILE, message, file=_STANDARD_INPUT, help=help))
             self._spooled = path.as_posix()
         return self._spooled
 

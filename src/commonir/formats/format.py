@@ -164,13 +164,14 @@ class Format:
 
     `dialect` is that of its programs, "" for a format that holds programs of any dialect. `suffixes` are those of its
     files, the first one that of files that are written. `has_external_data`: users may choose whether weights lie
-    beside the model.
+    beside the model. `reads_empty`: an empty file is a program.
     """
 
     name: str
     dialect: str = ""
     suffixes: tuple[str, ...] = ()
     has_external_data: bool = False
+    reads_empty: bool = False
 
     def can_hold(self, own: Format | None) -> bool:
         """Returns whether it can hold programs of a format, None for the core: those of its dialect, if it has one."""
@@ -331,6 +332,10 @@ class Formats:
 
     def recognize_content(self, content: FileContent) -> Recognized:
         """Returns the format that is most certain of the content of a path. Raises: as `recognize`; OSError."""
+        if not content.head and content.entries is None:
+            empty = self._of_empty_file(content)
+            if empty is not None:
+                return empty
         if content.entries is None and (instead := placeholder(content.head, content.name)) is not None:
             raise DiagnosticError(instead)
         best = _most_certain(self._plugins.own(), content)
@@ -349,6 +354,13 @@ class Formats:
                 incomplete(recognition.description, content.size_bytes, recognition.missing_bytes, content.name)
             )
         return Recognized(format, recognition.description)
+
+    def _of_empty_file(self, content: FileContent) -> Recognized | None:
+        """Returns the format that the suffix of an empty file names, where an empty file is a program."""
+        for each in self._plugins.own():
+            if each.reads_empty and content.name.lower().endswith(each.suffixes):
+                return Recognized(each, "an empty file")
+        return None
 
     def of_output(self, path: str | os.PathLike[str]) -> Format:
         """The format that the suffix of an output names.

@@ -1,7 +1,8 @@
 """Finds operations and values by the names that users know: those of values, and those that the source gives its nodes.
 
 A name of a value comes first, then a name of a node (an ONNX node, a MIL or ARK operation, a location `loc("name")` of
-MLIR), then a type of operation, with or without its dialect. A name is taken with or without the `%` of the text.
+MLIR), then of a symbol (a function, a global), then a type of operation, with or without its dialect. Names of values
+are taken with or without the `%` of the text, those of symbols with or without its `@`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from fnmatch import fnmatchcase
 from commonir.base.codes import AMBIGUOUS_NAME, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
-from commonir.ir.module import Function, Module
+from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Operation, Value
 from commonir.ir.value_names import identifier
 
@@ -20,20 +21,23 @@ _MOST_CHOICES = 5
 
 
 def names_of(op: Operation) -> Iterator[str]:
-    """Yields the names of an operation: those of its results, and its own in the source."""
+    """Yields the names of an operation: those of its results, its own in the source, and that of a symbol."""
     yield from [r.name for r in op.results if r.name]
     if op.source_name:
         yield op.source_name
+    if isinstance(op, Symbol) and op.symbol_name:
+        yield f"@{op.symbol_name}"
 
 
 def operations_named(operations: Iterable[Operation], name: str) -> list[Operation]:
     """Returns the operations that a name selects: the one that defines a value of this name, else those with this name
-    in the source, else those of this type (`onnx.Conv`, `Conv`), else the one whose value MLIR text names so. Empty
-    when there are none.
+    in the source, else the symbols of this name, else those of this type (`onnx.Conv`, `Conv`), else the one whose
+    value MLIR text names so. Empty when there are none.
     """
     name = name.removeprefix("%")
     by_value: list[Operation] = []
     by_node: list[Operation] = []
+    by_symbol: list[Operation] = []
     by_type: list[Operation] = []
     by_text: list[Operation] = []
     for op in operations:
@@ -41,11 +45,13 @@ def operations_named(operations: Iterable[Operation], name: str) -> list[Operati
             by_value.append(op)
         elif op.source_name == name:
             by_node.append(op)
+        elif isinstance(op, Symbol) and op.symbol_name in (name, name.removeprefix("@")):
+            by_symbol.append(op)
         elif name in (op.name, op.name.partition(".")[2]):
             by_type.append(op)
         elif any(r.name and identifier(r.name) == name for r in op.results):
             by_text.append(op)
-    return by_value or by_node or by_type or by_text
+    return by_value or by_node or by_symbol or by_type or by_text
 
 
 def find_operations(module: Module, name: str) -> list[Operation]:
@@ -59,7 +65,7 @@ def find_operations(module: Module, name: str) -> list[Operation]:
         result = [op for op in operations if any(fnmatchcase(known, name) for known in names_of(op))]
     if not result:
         known = [n for op in operations for n in (*names_of(op), op.name)]
-        message = f"no value, node or type of operation is called '{name}'"
+        message = f"no value, node, function or type of operation is called '{name}'"
         raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=did_you_mean(name, known)))
     return result
 

@@ -1,7 +1,8 @@
 """Finds the weights of a program, and how they are stored, without reading them.
 
-A constant is a weight. A compressed one is stored as several constants, such as a table and indices, and counts as the
-one that it stands for: definitions that decode constants say so (`traits.Decodes`).
+A constant tensor is a weight; a number that is not a tensor is none. A compressed weight is stored as several
+constants, such as a table and indices, and counts as the one that it stands for: definitions that decode constants say
+so (`traits.Decodes`).
 """
 
 from __future__ import annotations
@@ -72,6 +73,8 @@ def _constants(module: Module) -> Iterator[tuple[Operation | Value, Data]]:
     # What is decoded from other constants is not a weight of its own.
     for op in (op for op in module.nested() if not op.operands):
         data = op.constant_data()
+        if op.results and all(isinstance(r.type, ElementType) for r in op.results):
+            continue
         if isinstance(op, Op) and op.has_trait(traits.Declares):
             # What memory holds when a program begins.
             yield from ((op, part) for part in op.stored_attributes.values() if isinstance(part, Data))

@@ -43,11 +43,14 @@ def _forms(context: PassContext, options: PassOptions) -> SimplerForms:
 
 
 def _simplify(module: Module, context: PassContext, options: PassOptions) -> PassResult:
-    before = _types(module)
     if naming_of(module, context.dialects) is Naming.OWN:
-        # Dims of programs in MLIR's own dialects have no names, and a result of another type would need a cast.
+        before = _types(module)
         infer_shapes(module)
-    changed = _types(module) != before
+        changed = _types(module) != before
+    else:
+        # Dims of programs in MLIR's own dialects have no names, and a result of another type would need a cast. What is
+        # simpler is declared by these dialects, as are the constants that operations fold to.
+        changed = _canonicalize([module], context, options)
     count = simplify(module, _evaluator(context, options))
     return PassResult(module, changed or count > 0)
 
@@ -139,7 +142,8 @@ def _nestable(
 
 SIMPLIFY = Pass(
     "simplify",
-    "infers shapes, folds constants and known branches, removes duplicate and unused operations",
+    "infers shapes (canonicalizes programs of MLIR), folds constants and known branches, removes duplicate and unused"
+    " operations",
     _simplify,
     (_MAX_FOLD_BYTES,),
     folds=True,

@@ -65,8 +65,8 @@ def with_headers(include_dirs: Sequence[str]) -> tuple[str, ...]:
     return (*include_dirs, installed_headers() or str(PRELUDE))
 
 
-def dialect_file(name: str, include_dirs: Iterable[str]) -> str:
-    """Returns the TableGen file of the operations of an MLIR dialect.
+def dialect_file(name: str, include_dirs: Iterable[str], defined: Iterable[str] = ()) -> str:
+    """Returns the TableGen file of the operations of an MLIR dialect; `defined` are dialects that need no file.
 
     Raises: DiagnosticError (E0904) for a dialect that MLIR does not have, and without its files.
     """
@@ -76,9 +76,13 @@ def dialect_file(name: str, include_dirs: Iterable[str]) -> str:
             known.setdefault(dialect, path)
     if name in known:
         return str(known[name])
-    message = f"there is neither a file nor a dialect of MLIR named '{name}'"
+    built_in = list(defined)
+    if name in built_in:
+        message = f"the dialect '{name}' is built in, and no file of MLIR defines it"
+        raise DiagnosticError(Diagnostic(UNKNOWN_REFERENCE, message, help=f"leave out '--dialect {name}'"))
+    message = f"there is neither a file nor a dialect named '{name}'"
     missing = "MLIR's files are not installed; name a TableGen file, and the folder of MLIR's files with -I"
-    help = did_you_mean(name, known) or (f"dialects: {', '.join(sorted(known))}" if known else missing)
+    help = did_you_mean(name, [*known, *built_in]) or (f"dialects: {', '.join(sorted(known))}" if known else missing)
     raise DiagnosticError(Diagnostic(UNKNOWN_REFERENCE, message, help=help))
 
 

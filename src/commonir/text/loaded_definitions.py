@@ -36,7 +36,7 @@ def load_dialects(
     dialects = {dialect.name: dialect for dialect in given}
     for path in paths:
         built = load(
-            dialect_file(name, include_dirs) if _is_name(name := os.fspath(path)) else path,
+            dialect_file(name, include_dirs, Dialects().names()) if _is_name(name := os.fspath(path)) else path,
             include_dirs,
             dialects=Dialects(dialects=dialects.values()),
             sources=sources,

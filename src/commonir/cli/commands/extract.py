@@ -48,15 +48,15 @@ def extract(
     function: str | None,
     external: ExternalData,
 ) -> Answer:
-    """Write the part of a program between named values as a model of the same format.
+    """Write the part of a program between named values, or a function, as a model of the same format.
 
     The default of --from are the inputs, the default of --to the outputs. Other inputs of the program that the part
     needs remain inputs. Only the weights that the part uses are copied.
     """
     check_output(session, output)
     begin, end = _names(sources), _names(targets)
-    if not begin and not end:
-        raise click.UsageError("give first values (--from) or last values (--to)")
+    if not begin and not end and function is None:
+        raise click.UsageError("give first values (--from), last values (--to) or a function (--function)")
     with session.progress(f"reading {model}") as progress:
         before = session.load(model)
         progress.step("extracting")

@@ -36,6 +36,7 @@ class MlirFormat(Format):
 
     name = "mlir"
     suffixes = (_SUFFIX,)
+    reads_empty = True
 
     def recognize(self, content: FileContent) -> Recognition | None:
         if content.entries is not None:

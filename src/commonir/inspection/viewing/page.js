@@ -705,6 +705,9 @@
       const item = items[node.item];
       const made = item.out || (item.in || []).map(([, value]) => value).filter((value) => typeof value === "number");
       const texts = made.map((value) => `${values[value][0]} ${types[values[value][1]]}`);
+      if (node === node.graph.nodes[0]) {
+        texts.push(node.graph.title);
+      }
       return { node, text: [item.op || item.port, item.name, item.also, ...texts, ...node.marks].join(" ").toLowerCase() };
     });
   }
