@@ -35,6 +35,7 @@ from commonir.ir.types import i64
 from commonir.ods import Dialects
 from commonir.ods.kernel_op import KernelOp
 from commonir.passes.inline_calls import inline_calls
+from commonir.passes.output_dims import name_output_dims
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.thread_globals import thread_globals
 from commonir.passes.without_requirements import without_requirements
@@ -106,6 +107,7 @@ class _Graph:
         returned = [self.values[v] for v in self.source.outputs]
         uses_identity = end_graph(block, dict(zip(outputs, returned, strict=True)))
         remove_unused(block)
+        name_output_dims(block, self.source)
         name_values(block, self.names)
         imports = (("", IntegerAttr(IDENTITY_OPSET)),) if uses_identity else ()
         name = identifier(self.source.symbol_name) or "main"

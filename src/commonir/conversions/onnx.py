@@ -35,6 +35,7 @@ from commonir.passes.describe_ports import described_ports
 from commonir.passes.half_precision import PrecisionLog, operations_to_keep
 from commonir.passes.half_precision_in_dialect import FloatForms, in_half_precision_of_dialect
 from commonir.passes.infer_shapes import infer_shapes
+from commonir.passes.output_dims import declared_outputs, restore_output_names
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, legalize, rule
 
 # Versions of the IR from which on functions have defaults of attributes, and overloads.
@@ -61,6 +62,7 @@ def in_opset(module: Module, opset: int) -> Module:
         if isinstance(op, onnx.Graph | onnx.LocalFunction):
             replace_function(op, op.with_attributes(opset_import=_imports(op.opset_import, opset)))
     result.set_extra(onnx.IR_VERSION, IntegerAttr(_ir_version(result, opset)))
+    restore_output_names(result, declared_outputs(module))
     return result
 
 
@@ -187,6 +189,7 @@ def _halved(module: Module, keep: Sequence[str], log: PrecisionLog) -> Module | 
         if isinstance(graph, onnx.Graph):
             version = graph.operation_set
             in_half_precision_of_dialect(graph, _Forms(version), kept, log)
+    restore_output_names(result, declared_outputs(module))
     return result
 
 

@@ -20,6 +20,7 @@ from commonir.ir.types import StateType, TensorType, Type, symbols_of
 from commonir.ods import Op, traits
 from commonir.ods.weights import Weight, bits_each, weights_of
 from commonir.passes.data_dependent_dims import DimNames, dims_by_name, named_inputs
+from commonir.passes.output_dims import named_by_port
 from commonir.reports import (
     FileEntry,
     FunctionSummary,
@@ -142,16 +143,21 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
     def port(name: str, type: Type, text: str) -> Port:
         return Port(name, text or str(type), outline.ports.get((function.symbol_name, name), ""))
 
+    def returned(name: str, type: Type) -> Port:
+        declared = given_out.get(name)
+        shown = type if declared is None else named_by_port(type, declared)
+        return port(name, shown, _declared_type(type, declared))
+
     def given(value: Value) -> Port:
         type = value.type
-        shown = sizes.named(type, value.name or f"input{value.index}", 1) if isinstance(type, TensorType) else type
+        shown = sizes.of_input(value, type, 1) if isinstance(type, TensorType) else type
         return port(names[value], shown, _declared_type(type, received.get(value.name)))
 
     return FunctionSummary(
         name=name,
         opset=str(getattr(function, "opset", "") or outline.opsets.get(function.symbol_name, "")),
         inputs=tuple([given(v) for v in inputs if v not in states]),
-        outputs=tuple([port(n, t, _declared_type(t, given_out.get(n))) for n, t in function.named_output_types]),
+        outputs=tuple([returned(n, t) for n, t in function.named_output_types]),
         states=tuple([given(v) for v in states]),
         operations=dict(_counts(function).most_common()),
         systems=str(getattr(function, "systems", "")),

@@ -54,6 +54,8 @@ def port_attribute(port: Port) -> DictionaryAttr:
         entries.append(("contents", DataAttr(port.contents)))
     if port.declared:
         entries.append(("declared", StringAttr(port.declared)))
+    if port.dims:
+        entries.append(("dims", ArrayAttr(tuple(map(StringAttr, port.dims)))))
     if port.labels:
         labels = [StringAttr(v) if isinstance(v, str) else IntegerAttr(v) for v in port.labels]
         entries.append(("labels", ArrayAttr(tuple(labels))))
@@ -77,6 +79,7 @@ def port_of(attribute: Attribute | None) -> Port:
         labels=strings or tuple([v for v in labels if isinstance(v, int)]),
         contents=contents.data if isinstance(contents, DataAttr) else None,
         declared=_text(entries.get("declared")),
+        dims=tuple(map(_text, _items(entries.get("dims")))),
     )
 
 

@@ -49,7 +49,9 @@ class Port(NamedTuple):
     has the range of each dimension. `default` fills an input that is not passed, or `contents` when its elements
     differ. An `image` is a tensor [1, channels, height, width] of values from 0 to 255. `labels` name the elements of a
     vector of probabilities, in order. `declared` is the type with wildcards in its shape that the signature declares,
-    such as `f32[n, *]`: within one signature equal names are equal dims, also in the types of other inputs.
+    such as `f32[n, *]`: within one signature equal names are equal dims, also in the types of other inputs. `dims` are
+    names of dims that the type has not: those that the program gives to dims of outputs that inference finds, and those
+    of all dims where types have no names; "" for a dim without one.
     """
 
     doc: str = ""
@@ -61,6 +63,7 @@ class Port(NamedTuple):
     labels: tuple[str, ...] | tuple[int, ...] = ()
     contents: Data | None = None
     declared: str = ""
+    dims: tuple[str, ...] = ()
 
     @property
     def is_optional(self) -> bool:

@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from commonir.ir.operation import Operation, Value
+from commonir.ir.module import Function
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.ports import NO_PORT
 from commonir.ir.types import ListType, TensorType, Type, symbols_of
 from commonir.ods import Op, infer
 from commonir.passes.loop_carried_dims import set_loop_carried_dims
@@ -26,8 +28,17 @@ class DimNames:
         self._used = set(symbols_of([v.type for v in inputs]))
 
     def of_argument(self, argument: Value, type: Type, lower_bound: int = 0) -> Type:
-        """Returns the type of an argument with a symbol for each unknown dim, named after the argument."""
-        return self.named(_without_list_dims(type), argument.name or f"input{argument.index}", lower_bound)
+        """Returns the type in the core of an argument with a symbol for each unknown dim, as `of_input`."""
+        return self.of_input(argument, _without_list_dims(type), lower_bound)
+
+    def of_input(self, argument: Value, type: Type, lower_bound: int = 0) -> Type:
+        """Returns the type of an argument with a symbol for each unknown dim.
+
+        Its name is the one that the port of the argument has, or begins with the name of the argument.
+        """
+        if isinstance(type, TensorType) and type.shape is not None and None in type.shape:
+            type = _with_names_of_port(argument, type, lower_bound)
+        return self.named(type, argument.name or f"input{argument.index}", lower_bound)
 
     def named(self, type: Type, stem: str, lower_bound: int = 0) -> Type:
         """Returns a type with a symbol for each unknown dim; its name begins with `stem`."""
@@ -71,6 +82,19 @@ class DimNames:
             if r.type is not type:
                 r.retype(type)
                 changed.add(r)
+
+
+def _with_names_of_port(argument: Value, type: TensorType, lower_bound: int) -> TensorType:
+    region = argument.owner.parent if isinstance(argument.owner, Block) else None
+    function = None if region is None else region.parent
+    if not isinstance(function, Function) or argument.owner is not function.body:
+        return type
+    names = function.input_ports.get(argument.name, NO_PORT).dims
+    shape = type.shape or ()
+    if len(names) != len(shape):
+        return type
+    pairs = zip(shape, names, strict=True)
+    return type.with_shape(tuple([symbol(n, lower_bound) if d is None and n else d for d, n in pairs]))
 
 
 def dims_by_name(inputs: Iterable[Value], dims: Mapping[str, _D]) -> dict[str, _D]:

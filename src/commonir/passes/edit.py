@@ -29,6 +29,7 @@ from commonir.ods.verify import are_compatible
 from commonir.passes.data_dependent_dims import DimNames, named_inputs
 from commonir.passes.fix_inputs import fix_inputs
 from commonir.passes.named_values import require_one_body, required_value, returnable, taken_body
+from commonir.passes.output_dims import own_dims_of_outputs, restore_output_names
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.simplify import Evaluate, settle
 from commonir.symbolic import Dim, DimExpr, plain_symbol, symbol
@@ -78,7 +79,10 @@ def edit(
         settle(fixed, values, evaluate)
         edits = edits._replace(renames={old: new for old, new in edits.renames.items() if old not in contents})
     if edits.changes_function or bound:
-        _FunctionEdit(result, result.function(function), edits, bound).apply()
+        chosen = result.function(function)
+        declared = {chosen.symbol_name: own_dims_of_outputs(chosen, edits.renames)}
+        _FunctionEdit(result, chosen, edits, bound).apply()
+        restore_output_names(result, declared)
     if edits.metadata:
         set_metadata(result, _edited_metadata(metadata_of(result), edits.metadata))
     return result

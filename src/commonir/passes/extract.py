@@ -5,7 +5,7 @@ Constants are shared with the source, which does not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from commonir.base.codes import IMPOSSIBLE_EDIT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
@@ -16,7 +16,7 @@ from commonir.ir.lookup import named_values
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.ports import NewInterface
-from commonir.ir.types import Shape, StateType, TensorType, Type
+from commonir.ir.types import Shape, StateType, TensorType, Type, symbols_of
 from commonir.ods import Op
 from commonir.ods.specialize import is_tuple
 from commonir.passes.lower import lower
@@ -140,7 +140,7 @@ def _interface(
         block.append(clone(op, mapping))
         # A source is what comes in, also where an operation that has other results computes it too.
         mapping.update({r: source for r, source in zip(op.results, results, strict=True) if source is not None})
-    _require_dims(block)
+    _require_dims(block, symbols_of([v.type for v in chosen.inputs]))
     outputs = returnable(chosen, block, [(name, mapping[v]) for name, v in expected.items()])
     input_values = {a.name: v for a, v in zip(block.arguments, inputs, strict=True)}
     return NewInterface(
@@ -152,14 +152,17 @@ def _interface(
     )
 
 
-def _require_dims(block: Block) -> None:
-    """Checks that all symbols are dims of inputs. Raises: DiagnosticError (E0603)."""
+def _require_dims(block: Block, before: Collection[str]) -> None:
+    """Checks that all symbols are dims of inputs, but for names of dims of results that no input had `before`.
+
+    Raises: DiagnosticError (E0603).
+    """
     bound = {n for a in block.arguments for d in _dims(a.type) if (n := plain_symbol(d)) is not None}
     values = [(a.name, n) for a in block.arguments for d in _dims(a.type) for n in symbols(d)]
     for top in block.operations:
         for op in top.walk():
             name = op.first_name or op.name
-            values += [(name, n) for v in op.results for d in _dims(v.type) for n in symbols(d)]
+            values += [(name, n) for v in op.results for d in _dims(v.type) for n in symbols(d) if n in before]
             if isinstance(op, Op):
                 values += [(name, n) for v in op.stored_attributes.values() for n in _symbols_in(v)]
     for name, missing in values:

@@ -50,7 +50,7 @@ class _Inference:
     def run(self) -> None:
         body = self._function.body
         for argument in body.arguments:
-            argument.retype(self._names.named(argument.type, argument.name or f"input{argument.index}", 1))
+            argument.retype(self._names.of_input(argument, argument.type, 1))
         self._add_visible(body.arguments)
         self._block(body)
 

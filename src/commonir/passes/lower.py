@@ -49,6 +49,7 @@ from commonir.passes.function_faults import function_faults
 from commonir.passes.lowered_globals import LoweredGlobals, is_lowered_global
 from commonir.passes.order_nodes import order_nodes
 from commonir.passes.order_subgraphs import is_ordered_by_tokens, order_subgraphs
+from commonir.passes.output_dims import ports_with_dim_names, without_dim_names
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.states import States, load, store
 from commonir.passes.transcribe import Frame
@@ -335,8 +336,8 @@ class _Lowering:
             signature,
             Region([block]),
             names,
-            arg_attrs=_port_attributes(self.source.input_ports, [a.name for a in block.arguments]),
-            res_attrs=_port_attributes(self.source.output_ports, names),
+            arg_attrs=_port_attributes(without_dim_names(self.source.input_ports), [a.name for a in block.arguments]),
+            res_attrs=_port_attributes(ports_with_dim_names(self.source, block.arguments, outputs), names),
         )
         reported = rank_of(self.source)
         if reported is not None:

@@ -23,6 +23,7 @@ from commonir.ods import Op, traits
 from commonir.ods.terms import Rewrite
 from commonir.passes.definition import Pass, PassContext, Passes, PassOptions, PassResult
 from commonir.passes.order_nodes import order_nodes
+from commonir.passes.output_dims import declared_outputs, restore_output_names
 from commonir.passes.returned_values import restore_returned_values, returned_values
 from commonir.rewrite.explaining import explained
 from commonir.rewrite.greedy import rewrite
@@ -211,6 +212,7 @@ def run_pipeline(module: Module, pipeline: Pipeline, context: PassContext, rules
     ordered = order_nodes(module)
     copy = clone(module) if ordered is module else ordered
     changed = ordered is not module
+    declared = declared_outputs(copy)
     if rewrites:
         Diagnostics(check_types(rewrites)).raise_errors()
         rule_set = RuleSet(rewrites)
@@ -228,6 +230,7 @@ def run_pipeline(module: Module, pipeline: Pipeline, context: PassContext, rules
             result = item.definition.run(copy, context, item.options)
             copy, changed = result.module, changed or result.changed
         restore_returned_values(returned)
+    restore_output_names(copy, declared)
     return PassResult(copy, changed)
 
 

@@ -65,6 +65,7 @@ def _image_port(port: Port, image: ImageInput, layout: str) -> Port:
         shape=shapes[0] if port.shape else (),
         shapes=tuple(shapes[1:] if port.shape else shapes),
         ranges=tuple([port.ranges[n] for n in at]) if port.ranges else (),
+        dims=tuple([port.dims[n] for n in at]) if port.dims else (),
     )
 
 

@@ -13,6 +13,7 @@ from commonir.ir.module import distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location
 from commonir.ir.types import TensorType, boolean, i64
+from commonir.passes.output_dims import name_output_dims
 from commonir.rewrite.legalize import Context, rule
 
 # A default fills the whole input; beyond this the file would be large for something that is rarely meant.
@@ -25,6 +26,7 @@ def function(op: ml_program.Func, context: Context) -> Operation:
     _name_inputs(content.block)
     _name_outputs(content.block, op.output_names)
     _name_operators(content.block)
+    name_output_dims(content.block, op)
     opset = opset_of(context)
     defaults = {v.name: data for v in op.inputs if (data := default_of(v, op.input_ports.get(v.name, NO_PORT)))}
     stored = DictionaryAttr(tuple([(name, DataAttr(data)) for name, data in defaults.items()]))
