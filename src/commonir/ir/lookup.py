@@ -2,7 +2,8 @@
 
 A name of a value comes first, then a name of a node (an ONNX node, a MIL or ARK operation, a location `loc("name")` of
 MLIR), then of a symbol (a function, a global), then a type of operation, with or without its dialect. Names of values
-are taken with or without the `%` of the text, those of symbols with or without its `@`.
+are taken with or without the `%` of the text, those of symbols with or without its `@`, and all in the spelling of
+another format: `/stem/Conv` of an ONNX model is `_stem_Conv` in a package made from it.
 """
 
 from __future__ import annotations
@@ -12,12 +13,19 @@ from fnmatch import fnmatchcase
 
 from commonir.base.codes import AMBIGUOUS_NAME, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.lazy import lazy_pattern
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Operation, Value
-from commonir.ir.value_names import identifier
 
 _MOST_CHOICES = 5
+_NOT_IN_IDENTIFIERS = lazy_pattern(r"[^A-Za-z0-9_]")
+
+
+def _identifier(name: str) -> str:
+    """Returns a name in the characters that all formats allow."""
+    text = _NOT_IN_IDENTIFIERS.sub("_", name)
+    return f"_{text}" if text[:1].isdigit() else text
 
 
 def names_of(op: Operation) -> Iterator[str]:
@@ -31,10 +39,16 @@ def names_of(op: Operation) -> Iterator[str]:
 
 def operations_named(operations: Iterable[Operation], name: str) -> list[Operation]:
     """Returns the operations that a name selects: the one that defines a value of this name, else those with this name
+<<<<<<< HEAD
     in the source, else the symbols of this name, else those of this type (`onnx.Conv`, `Conv`), else the one whose
     value MLIR text names so. Empty when there are none.
+=======
+    in the source, else those of this type (`onnx.Conv`, `Conv`), else those whose name is the same in identifiers.
+    Empty when there are none.
+>>>>>>> eea6aafb (Operations of Core ML packages have the names of the ONNX nodes that they come from)
     """
     name = name.removeprefix("%")
+    spelled = _identifier(name)
     by_value: list[Operation] = []
     by_node: list[Operation] = []
     by_symbol: list[Operation] = []
@@ -49,7 +63,7 @@ def operations_named(operations: Iterable[Operation], name: str) -> list[Operati
             by_symbol.append(op)
         elif name in (op.name, op.name.partition(".")[2]):
             by_type.append(op)
-        elif any(r.name and identifier(r.name) == name for r in op.results):
+        elif any(_identifier(known) == spelled for known in names_of(op)):
             by_text.append(op)
     return by_value or by_node or by_symbol or by_type or by_text
 
@@ -90,10 +104,13 @@ def find_value(function: Function, name: str) -> Value | None:
     """
     name = name.removeprefix("%")
     values = named_values(function)
-    value = values.get(name) or next((v for n, v in values.items() if n and identifier(n) == name), None)
+    spelled = _identifier(name)
+    value = values.get(name) or next((v for n, v in values.items() if _identifier(n) == spelled), None)
     if value is not None:
         return value
-    nodes = [op for op in function.body.operations if op.source_name == name]
+    operations = list(function.body.operations)
+    nodes = [op for op in operations if op.source_name == name]
+    nodes = nodes or [op for op in operations if op.source_name and _identifier(op.source_name) == spelled]
     results = [v for op in nodes for v in op.results]
     used = [v for v in results if v.is_used]
     if len(used or results) > 1:

@@ -8,10 +8,11 @@ from enum import Enum
 from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics, InternalError
 from commonir.conversions.core_to_mil.building import SMALLEST_HALF, representable
-from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, as_identifier
+from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, OPERATION_NAME, as_identifier
 from commonir.dialects.mil.compression import Constexpr
 from commonir.dialects.mil.program import Const, Constant, Func, Literal, Return
 from commonir.dialects.mil.shape import Identity
+from commonir.ir.attributes import StringAttr
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, boolean, f32, i32, string
@@ -183,7 +184,11 @@ def _forget_symbols(function: Func) -> None:
 
 
 class _Names:
-    """Names for the values of one function: identifiers, each once."""
+    """Names for the values and operations of one function: identifiers, each once.
+
+    An operation is called like its first result, which files need not state, or like the node of the source that it
+    comes from. Of several operations for one node, the last one has its name.
+    """
 
     def __init__(self, function: Func, lost: Diagnostics) -> None:
         self.function = function
@@ -204,15 +209,40 @@ class _Names:
         for v, name in fixed.items():
             v.name = name
         blocks = list(_blocks(self.function))
+        operations = [op for block in blocks for op in block.operations]
+        self.taken.update(op.source_name for op in operations if OPERATION_NAME in op.extra)
         inner: list[tuple[Value, str]] = [(v, "arg") for block in blocks for v in block.arguments]
-        inner += [(v, _name_of(op)) for block in blocks for op in block.operations for v in op.results]
-        # A value that the conversion added is called after its operation, and may not take the name of the result.
-        for v, stand_in in sorted(inner, key=lambda pair: not pair[0].name):
-            if v not in fixed:
-                v.name = self._fresh(v.name or stand_in)
-        for block in _blocks(self.function):
+        inner += [(v, _name_of(op)) for op in operations for v in op.results]
+        for v, _ in inner:
+            if v.name and v not in fixed:
+                v.name = self._fresh(v.name)
+        # What the conversion added is called after its operation, and may not take the name of a value or of a node.
+        self._name_operations(operations)
+        for v, stand_in in sorted(inner, key=lambda pair: isinstance(pair[0].owner, Constant)):
+            v.name = v.name or self._fresh(stand_in)
+        for block in blocks:
             self._name_outputs(block)
         return self.renamed
+
+    def _name_operations(self, operations: Sequence[Operation]) -> None:
+        """Gives operations the names of the nodes that they come from, and results without a name that of theirs."""
+        nodes: set[str] = set()
+        for op in reversed(operations):
+            node = op.source_name
+            if OPERATION_NAME in op.extra or not node:
+                continue
+            # Only one operation is the node, also for those who look for it in the converted module.
+            op.location = None
+            if isinstance(op, Constant | Return) or node in nodes:
+                continue
+            nodes.add(node)
+            if as_identifier(node) == op.first_name:
+                continue
+            name = self._fresh(node)
+            if op.results and not op.first_name:
+                op.results[0].name = name
+            else:
+                op.set_extra(OPERATION_NAME, StringAttr(name))
 
     def _feature(self, expected: str, what: str) -> str:
         """A name that users see, kept where the format allows it."""
