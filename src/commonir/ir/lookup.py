@@ -39,13 +39,8 @@ def names_of(op: Operation) -> Iterator[str]:
 
 def operations_named(operations: Iterable[Operation], name: str) -> list[Operation]:
     """Returns the operations that a name selects: the one that defines a value of this name, else those with this name
-<<<<<<< HEAD
-    in the source, else the symbols of this name, else those of this type (`onnx.Conv`, `Conv`), else the one whose
-    value MLIR text names so. Empty when there are none.
-=======
-    in the source, else those of this type (`onnx.Conv`, `Conv`), else those whose name is the same in identifiers.
-    Empty when there are none.
->>>>>>> eea6aafb (Operations of Core ML packages have the names of the ONNX nodes that they come from)
+    in the source, else the symbols of this name, else those of this type (`onnx.Conv`, `Conv`), else those whose name
+    is the same in identifiers. Empty when there are none.
     """
     name = name.removeprefix("%")
     spelled = _identifier(name)
