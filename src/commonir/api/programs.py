@@ -57,9 +57,9 @@ def infer(module: Module) -> None:
     """Infers the types of all values of a program, with dims as expressions of the dims of inputs. Changes nothing
     else.
     """
-    from commonir.passes.infer_shapes import infer_shapes  # noqa: PLC0415
+    from commonir.passes.infer_through_core import infer_all_shapes  # noqa: PLC0415
 
-    infer_shapes(module)
+    infer_all_shapes(module)
 
 
 def shapes(

@@ -24,8 +24,8 @@ _NOT_A_SYMBOL_CHARACTER = re.compile(r"[^A-Za-z0-9_]")
 class DimNames:
     """Creates symbols for unknown dims, with names that are unique in a function."""
 
-    def __init__(self, inputs: Iterable[Value]) -> None:
-        self._used = set(symbols_of([v.type for v in inputs]))
+    def __init__(self, inputs: Iterable[Value], used: Iterable[str] = ()) -> None:
+        self._used = {*symbols_of([v.type for v in inputs]), *used}
 
     def of_argument(self, argument: Value, type: Type, lower_bound: int = 0) -> Type:
         """Returns the type in the core of an argument with a symbol for each unknown dim, as `of_input`."""

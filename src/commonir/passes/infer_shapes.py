@@ -25,23 +25,23 @@ _MAX_ROUNDS = 3
 """How often a nested program is looked at until the types of what it carries from round to round stay as they are."""
 
 
-def infer_shapes(module: Module) -> None:
-    """Fills in the types of all values of a module, in place."""
+def infer_shapes(module: Module, used_names: Iterable[str] = ()) -> None:
+    """Fills in the types of all values of a module, in place; no new dim has one of `used_names`."""
     for function in module.defined_functions.values():
-        infer_shapes_of(function)
+        infer_shapes_of(function, used_names)
 
 
-def infer_shapes_of(function: Function) -> None:
-    """Fills in the types of all values of a function, in place."""
-    _Inference(function).run()
+def infer_shapes_of(function: Function, used_names: Iterable[str] = ()) -> None:
+    """Fills in the types of all values of a function, in place; no new dim has one of `used_names`."""
+    _Inference(function, used_names).run()
 
 
 class _Inference:
     """The inference of one function."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, used_names: Iterable[str]) -> None:
         self._function = function
-        self._names = DimNames(function.inputs)
+        self._names = DimNames(function.inputs, used_names)
         # Names of dims introduced by values of the current block and of the enclosing ones.
         self._visible: dict[str, None] = {}
         # The names of sizes in types of which each size is known or has a name.

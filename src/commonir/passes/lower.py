@@ -7,7 +7,9 @@ Names of values are preserved; names of source operations become locations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 
 from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
@@ -133,6 +135,42 @@ def lower(
         if ordered is module:
             raise
         return _lowered(ordered, defer, shapes, function, preserved)
+
+
+def core_types(module: Module) -> Mapping[Value, Type]:
+    """Returns the types in the core of the values of a program, as far as it can be lowered.
+
+    A function that is called once has the dims of its call; one that is called more often those of its own arguments.
+    """
+    if _without_memory(module) is not module or any(is_unstructured(op) for op in module.nested()):
+        return {}
+    counts = Counter(op.callee for op in module.nested() if isinstance(op, Invocation))
+    functions = [f for f in module.defined_functions.values() if not f.is_template]
+    out: dict[Value, Type] = {}
+    own: dict[Value, Type] = {}
+    for function in functions:
+        if counts[function] == 1:
+            continue
+        values = _core_values(module, function)
+        out.update({v: built.type for v, built in values.items()})
+        if counts[function]:
+            own.update({v: out[v] for v in _values_of(function) if v in out})
+    return {**out, **own}
+
+
+def _values_of(function: Function) -> Iterator[Value]:
+    for op in function.walk():
+        yield from (() if op is function else op.results)
+        yield from (a for region in op.regions for block in region.blocks for a in block.arguments)
+
+
+def _core_values(module: Module, function: Function) -> Mapping[Value, Value]:
+    diagnostics = Diagnostics()
+    states = States(module, diagnostics)
+    lowering = _Lowering(function, diagnostics, states, LoweredGlobals(module), Deferral.NONE, {})
+    with suppress(DiagnosticError):  # what has been lowered has its types
+        lowering.function()
+    return lowering.values
 
 
 def _lowered(
