@@ -60,6 +60,11 @@ class Edits(NamedTuple):
         """Whether anything but metadata changes."""
         return bool(self.renames or self.dims or self.add_outputs or self.drop_outputs)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names of inputs, outputs and other values."""
+        return tuple(dict.fromkeys([*self.drop_outputs, *self.add_outputs, *self.contents, *self.renames]))
+
 
 def edit(
     module: Module, edits: Edits, *, function: str | None = None, evaluate: Evaluate = lambda _op, _operands: None
@@ -69,6 +74,19 @@ def edit(
     Raises: DiagnosticError (E0401, E0402, E0603, E0706, E0712) with every change that cannot be made.
     """
     result = clone(module)
+    if any(f.on_memory for f in result.functions.values()):
+        from commonir.passes.ark.edit_ranks import edit_ranks  # noqa: PLC0415  loads a dialect that few need
+
+        edit_ranks(result, edits, function=function)
+    else:
+        _edit_function(result, edits, function, evaluate)
+    if edits.metadata:
+        set_metadata(result, _edited_metadata(metadata_of(result), edits.metadata))
+    return result
+
+
+def _edit_function(result: Module, edits: Edits, function: str | None, evaluate: Evaluate) -> None:
+    """Makes the changes of a function of a program in place, all but metadata."""
     contents: Mapping[str, Data] = _contents(result.function(function), edits) if edits.contents else {}
     bound: Mapping[str, int] = _NO_DIMS
     if contents:
@@ -83,9 +101,6 @@ def edit(
         declared = {chosen.symbol_name: own_dims_of_outputs(chosen, edits.renames)}
         _FunctionEdit(result, chosen, edits, bound).apply()
         restore_output_names(result, declared)
-    if edits.metadata:
-        set_metadata(result, _edited_metadata(metadata_of(result), edits.metadata))
-    return result
 
 
 def _contents(function: Function, edits: Edits) -> Mapping[str, Data]:

@@ -82,11 +82,11 @@ def missing_ranks(path: Path, there: Container[int], world_size: int, shown: str
 
 
 def numbered(path: Path, numbers: Sequence[int]) -> list[Path]:
-    """The files for ranks of these numbers: `NAME.rank0.ark.json` and so on for `NAME.ark.json`, and for that of the
-    first one.
+    """The files for ranks of these numbers: `NAME.rank0.ark.json` and so on for `NAME.ark.json`, and for that of any of
+    them.
     """
     match = _NUMBERED.search(path.name)
-    if match is not None and int(match[1]) == numbers[0]:
+    if match is not None and int(match[1]) in numbers:
         start, stop = path.name[: match.start(1)], path.name[match.end(1) :]
         return [path.with_name(f"{start}{number}{stop}") for number in numbers]
     suffix = SUFFIX if path.name.lower().endswith(SUFFIX) else path.suffix

@@ -87,8 +87,9 @@ def ranks_of(module: Module) -> list[ark.Rank]:
     if not ranks:
         raise _refused("the program has no ranks")
     if metadata_of(module) != Metadata():
-        message = "a model file of ARK has no place for what is said about the program"
-        raise _refused(message, help="remove it (in Python `commonir.edit(program, metadata={KEY: ''})`)")
+        message = "a model file of ARK has no place for metadata, such as a description, an author or a license"
+        help = "write the program to another format, such as MLIR text or ONNX, or remove its metadata: `--meta KEY=`"
+        raise _refused(message, help)
     if len({rank.rank for rank in ranks}) != len(ranks):
         raise _refused("two ranks of the program have one number")
     return ranks

@@ -13,20 +13,19 @@ Source: ARK model files, execution rules and writer rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
+from commonir.base.codes import LOST_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.file_codes import ARK_CLOBBERED, ARK_EDGES, LIMIT_EXCEEDED
+from commonir.base.file_codes import ARK_CLOBBERED, LIMIT_EXCEEDED
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import ark
 from commonir.dialects.ark.views import View, overlap
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ods import path_of
 from commonir.passes.ark.contents import propagate_contents
-from commonir.passes.ark.copying import copied
+from commonir.passes.ark.nodes import Nodes
 from commonir.passes.ark.views import view_of
 
 _MAX_NODES = 1 << 16
@@ -41,13 +40,14 @@ def compress(module: Module, findings: Diagnostics | None = None) -> int:
     removed = 0
     diagnostics = Diagnostics() if findings is None else findings
     for rank in [op for op in module.body.operations if isinstance(op, ark.Rank)]:
-        nodes = _Nodes(rank)
+        nodes = _Merging(rank)
+        nodes.ids.clear()
         nodes.remove_virtual()
         if rank.generation in ark.MERGING_GENERATIONS:
             nodes.merge()
         diagnostics.extend(_lost_names(rank))
         diagnostics.extend(_moved_too_far(rank, nodes))
-        built = _rebuilt(rank, nodes)
+        built = nodes.rebuilt()
         propagate_contents(rank, built)
         removed += len(rank.producers) - len(built.producers)
         block = rank.parent
@@ -57,107 +57,31 @@ def compress(module: Module, findings: Diagnostics | None = None) -> int:
     return removed
 
 
-class _Nodes:
-    """The nodes of a rank with their operations and edges; removed nodes have no operations."""
-
-    def __init__(self, rank: ark.Rank) -> None:
-        self._rank = rank
-        self.ops: list[list[ark.ArkOp]] = [[] for _ in rank.producers]
-        self._before = [dict.fromkeys(ids) for ids in rank.producers]
-        self._after = [dict.fromkeys(ids) for ids in rank.consumers]
-        # Nodes whose edges are others than before: these are stated in ascending order.
-        self._changed: set[int] = set()
-        if len(self._before) != len(self._after):
-            raise self._broken(f"{len(self._before)} nodes have producers, but {len(self._after)} have consumers")
-        last = 0
-        for op in rank.body.operations:
-            if isinstance(op, ark.ArkOp):
-                if not last <= op.node < len(self.ops):
-                    raise self._broken(f"{op.name} '{op.op_name}' is of node {op.node}, after one of node {last}")
-                last = op.node
-                self._add(op)
-            elif not isinstance(op, ark.Tensor):
-                message = f"a program of ARK has no place for {op.name}"
-                raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op)))
-        for node, ids in enumerate(self._before):
-            for other in ids:
-                if not 0 <= other < node or node not in self._after[other]:
-                    edge = f"node {rank.node_id(other)} to node {rank.node_id(node)}"
-                    raise self._broken(f"the edge from {edge} is not one of both, in their order")
-        if sum(map(len, self._before)) != sum(map(len, self._after)):
-            raise self._broken("there are edges that are stated on one side only")
-
-    def _broken(self, message: str) -> DiagnosticError:
-        help = "`cir check` reports all errors"
-        return DiagnosticError(Diagnostic(ARK_EDGES, message, where=self._rank.sym_name, help=help))
-
-    def _add(self, op: ark.ArkOp) -> None:
-        for value in op.operands:
-            producer = value.owner
-            if (
-                isinstance(producer, ark.ArkOp)
-                and producer.node != op.node
-                and producer.node not in self._before[op.node]
-            ):
-                user, giver = map(self._rank.node_id, (op.node, producer.node))
-                raise self._broken(f"node {user} uses a tensor of node {giver} without an edge from there")
-        self.ops[op.node].append(op)
-
-    def edges(self, numbers: Mapping[int, int]) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
-        """Returns the predecessors and successors of each remaining node, by new numbers."""
-        before, after = (
-            tuple(
-                [
-                    tuple([numbers[n] for n in self._listed(ids, node)])
-                    for node, ids in enumerate(edges_of)
-                    if self.ops[node]
-                ]
-            )
-            for edges_of in (self._before, self._after)
-        )
-        return before, after
-
-    def _listed(self, ids: dict[int, None], node: int) -> list[int]:
-        return sorted(ids) if node in self._changed else [*ids]
-
-    # -- virtual operations
+class _Merging(Nodes):
+    """The nodes of a rank, of which those of virtual operations are removed, and others merged."""
 
     def remove_virtual(self) -> None:
         """Removes virtual operations, and nodes that have no others."""
         for node, ops in enumerate(self.ops):
             self.ops[node] = [op for op in ops if not op.is_virtual]
             if ops and not self.ops[node]:
-                self._bridge(node)
-
-    def _bridge(self, node: int) -> None:
-        """Removes a node; its predecessors become predecessors of its successors."""
-        before, after = self._before[node], self._after[node]
-        for other in before:
-            del self._after[other][node]
-            self._after[other].update(after)
-        for other in after:
-            del self._before[other][node]
-            self._before[other].update(before)
-        self._changed.update(before, after)
-        self._before[node], self._after[node] = {}, {}
-
-    # -- merging
+                self.bridge(node)
 
     def merge(self) -> None:
         """Merges nodes into predecessors, from the last node to the first."""
         if len(self.ops) > _MAX_NODES:
             message = f"nodes of a rank of {len(self.ops):,} nodes are not merged, at most {_MAX_NODES:,} are"
-            raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, where=self._rank.sym_name))
+            raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, where=self.rank.sym_name))
         ancestors = self._ancestors()
         follows: dict[int, int] = {}
         for node in reversed(range(len(self.ops))):
-            before = self._before[node]
+            before = self.before[node]
             if not before:
                 continue
             # Of those that it comes after only the last one can come after all others.
             target = max(before)
             comes_last = all(other == target or ancestors[target] >> other & 1 for other in before)
-            if comes_last and all(other == node or ancestors[other] >> node & 1 for other in self._after[target]):
+            if comes_last and all(other == node or ancestors[other] >> node & 1 for other in self.after[target]):
                 self._merge_edges(target, node)
                 # Nothing else is merged into it: all else that comes after it comes after this node.
                 assert target not in follows
@@ -173,7 +97,7 @@ class _Nodes:
     def _ancestors(self) -> list[int]:
         """Returns the ancestors of each node as bits. Merging does not change them for pairs of remaining nodes."""
         ancestors: list[int] = []
-        for ids in self._before:
+        for ids in self.before:
             bits = 0
             for other in ids:
                 bits |= ancestors[other] | 1 << other
@@ -181,18 +105,18 @@ class _Nodes:
         return ancestors
 
     def _merge_edges(self, target: int, node: int) -> None:
-        before, after = self._before[node], self._after[node]
+        before, after = self.before[node], self.after[node]
         for other in before:
-            del self._after[other][node]
+            del self.after[other][node]
             if other != target:
-                self._after[other][target] = None
-                self._before[target][other] = None
+                self.after[other][target] = None
+                self.before[target][other] = None
         for other in after:
-            del self._before[other][node]
-            self._before[other][target] = None
-            self._after[target][other] = None
-        self._changed.update(before, after)
-        self._before[node], self._after[node] = {}, {}
+            del self.before[other][node]
+            self.before[other][target] = None
+            self.after[target][other] = None
+        self.changed.update(before, after)
+        self.before[node], self.after[node] = {}, {}
 
 
 def _lost_names(rank: ark.Rank) -> Iterator[Diagnostic]:
@@ -201,54 +125,6 @@ def _lost_names(rank: ark.Rank) -> Iterator[Diagnostic]:
     if names:
         message = f"names of inputs and outputs go, numbers of tensors take their place: {', '.join(names)}"
         yield Diagnostic(LOST_IN_CONVERSION, message, where=rank.sym_name)
-
-
-def _rebuilt(rank: ark.Rank, nodes: _Nodes) -> ark.Rank:
-    """Returns the rank with the remaining nodes."""
-    remaining = [node for node, ops in enumerate(nodes.ops) if ops]
-    body = Block()
-    values: dict[Value, Value] = {}
-    for number, node in enumerate(remaining):
-        for op in nodes.ops[node]:
-            for value in op.operands:
-                if value not in values:
-                    body.append(_tensor(value, values))
-            body.append(copied(op, values, {"node": number}))
-    producers, consumers = nodes.edges({node: number for number, node in enumerate(remaining)})
-    generation = rank.generation if remaining else ""
-    new_op = ark.Rank(rank.sym_name, rank.rank, rank.world_size, generation, producers, consumers, Region([body]))
-    new_op.location = rank.location
-    return new_op
-
-
-_VIEW = (
-    "data_type",
-    "buffer",
-    "buffer_rank",
-    "send_tags",
-    "recv_tags",
-    "strides",
-    "offsets",
-    "padded_shape",
-    "pads",
-    "is_external",
-    "content",
-)
-
-
-def _tensor(value: Value, values: dict[Value, Value]) -> Operation:
-    """Returns a tensor without producer that replaces one of a virtual operation, or a copy of one without producer."""
-    producer = value.owner
-    if isinstance(producer, ark.Tensor):
-        return copied(producer, values, {})
-    if not isinstance(producer, ark.VirtualOp):
-        message = f"tensor '{value.name}' of {value.type} is used before anything gives it"
-        raise DiagnosticError(Diagnostic(ARK_EDGES, message))
-    view = {name: getattr(producer, name) for name in _VIEW}
-    new_op = ark.Tensor.build({"tensor_id": producer.result_id, **view}, [value.type], producer.location)
-    new_op.results[0].name = value.name
-    values[value] = new_op.results[0]
-    return new_op
 
 
 # -- memory
@@ -264,7 +140,7 @@ class _Use(NamedTuple):
     is_written: bool
 
 
-def _moved_too_far(rank: ark.Rank, nodes: _Nodes) -> Iterator[Diagnostic]:
+def _moved_too_far(rank: ark.Rank, nodes: _Merging) -> Iterator[Diagnostic]:
     """Yields warnings about operations that now run before others that use the same memory."""
     order = [op for ops in nodes.ops for op in ops]
     positions = {op: n for n, op in enumerate(sorted(order, key=lambda op: op.index_in_block))}
