@@ -196,6 +196,18 @@ class Session:
             raise click.UsageError(f"takes one program: '{others[0]}' does not belong to '{first}'")
         return first
 
+    def files_of(self, program: str) -> tuple[str, ...]:
+        """Returns the files of a program that the command line names, by the first of them."""
+        return self._files.get(program, (program,))
+
+    def found(self, first: str, *others: str) -> str:
+        """Returns which programs were found among the models of a command, as the end of a message."""
+        if others:
+            names = ", ".join([f"'{name}'" for name in (first, *others)])
+            return f"found {len(others) + 1}: {names}"
+        files = self.files_of(first)
+        return f"found one: '{first}'" if len(files) == 1 else f"and '{first}' and '{files[1]}' are ranks of one"
+
     def with_inputs(self, model: str, words: Sequence[str]) -> tuple[str, list[str]]:
         """Returns a program and the inputs among the words after it, which may begin with further files of the program.
 
@@ -207,7 +219,7 @@ class Session:
     def load(self, model: str, *, lenient: bool = False, dialects: Sequence[Dialect] = ()) -> Module:
         """Opens a model and adds findings to those of the command. `dialects` are used in addition to `--dialect`."""
         used = (*self.dialects, *dialects)
-        paths = [self.input_path(file) for file in self._files.get(model, (model,))]
+        paths = [self.input_path(file) for file in self.files_of(model)]
         self._opened.update(paths)
         path = paths[0] if len(paths) == 1 else paths
         return self.api.load(path, findings=self.findings, lenient=lenient, **self._beyond(used))

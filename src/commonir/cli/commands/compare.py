@@ -115,6 +115,11 @@ def compare(session: Session, models: tuple[str, ...], *, options: CompareOption
     paths = session.joined([text for text in models if not _is_input(text)])
     if not 1 <= len(paths) <= 2:
         raise click.UsageError(f"expected one or two models, found {len(paths)}")
+    files = session.files_of(paths[0])
+    if len(paths) == 1 and len(files) > 1 and options.engines is None:
+        message = f"'{files[0]}' and '{files[1]}' are ranks of one program"
+        advice = "name another program to compare it with, or two engines, as in `--engines reference,numpy`"
+        raise click.UsageError(f"{message}: {advice}")
     with session.progress(f"reading {paths[0]}") as progress:
         texts = [text for text in models if _is_input(text)]
         comparison = _joined(_comparisons(session, paths, texts, options, progress.step))

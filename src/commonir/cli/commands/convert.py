@@ -19,7 +19,6 @@ from commonir.cli.choices import parse_dims, parse_images, parse_labels, parse_p
 from commonir.cli.help import VerbCommand
 from commonir.cli.options import (
     CHECK,
-    PATH,
     ExternalData,
     GroupedOption,
     Tolerance,
@@ -34,6 +33,7 @@ from commonir.cli.options import (
     time_limit_option,
     tolerance_options,
 )
+from commonir.cli.programs import program_argument
 from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
@@ -99,7 +99,7 @@ class ConvertOptions(NamedTuple):
     cls=CheckOption,
     opens=True,
 )
-@click.argument("models", metavar="IN", nargs=-1, required=True, type=PATH)
+@program_argument("IN")
 @output_option()
 @click.option(
     "--to",
@@ -209,7 +209,7 @@ class ConvertOptions(NamedTuple):
 @click.option("--strict", "is_strict", is_flag=True, help="Write nothing if the conversion is lossy.")
 @force_option
 @collected_as(ConvertOptions)
-def convert(session: Session, models: tuple[str, ...], *, options: ConvertOptions, external: ExternalData) -> Answer:
+def convert(session: Session, model: str, *, options: ConvertOptions, external: ExternalData) -> Answer:
     """Convert a program to another format: that of the suffix of OUT.
 
     `cir doctor` lists the formats. Everything that the target cannot express is reported. With --check, onnxruntime
@@ -217,7 +217,6 @@ def convert(session: Session, models: tuple[str, ...], *, options: ConvertOption
     tolerance. The default tolerance follows from the narrowest floating-point type of the program.
     """
     check_output(session, options.output)
-    model = session.one_program(models)
     check_sharding(options.ranks, options.parallel)
     _refuse_inputs_without_check(options)
     api = session.api

@@ -6,14 +6,13 @@ import click
 
 from commonir.base.diagnostics import ExitStatus
 from commonir.cli.answer import Answer
-from commonir.cli.options import PATH
+from commonir.cli.programs import two_programs_argument
 from commonir.cli.session import Session, verb
 from commonir.reports.difference_tables import DIFFERENCES_SHOWN, Listed, write_differences
 
 
 @verb("cir diff old.onnx new.onnx --weights", opens=True)
-@click.argument("first", metavar="A", type=PATH)
-@click.argument("second", metavar="B", type=PATH)
+@two_programs_argument("A B", needs_both=True)
 @click.option("--weights", is_flag=True, help="Show how far each pair of different weights is apart.")
 @click.option(
     "--tolerance",

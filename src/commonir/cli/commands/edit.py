@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from commonir.cli.choices import parse_new_dims, parse_pairs
-from commonir.cli.options import PATH, ExternalData, completed, external_data_options, function_option, output_option
+from commonir.cli.options import ExternalData, completed, external_data_options, function_option, output_option
+from commonir.cli.programs import program_argument
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @verb("cir edit model.onnx -o new.onnx --rename x=image --set-dim batch=1", opens=True)
-@click.argument("model", metavar="M", type=PATH)
+@program_argument("M")
 @output_option(renews="model")
 @click.option(
     "--rename",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from commonir.base import codes
-from commonir.cli.options import PATH, ExternalData, completed, external_data_options, function_option, output_option
+from commonir.cli.options import ExternalData, completed, external_data_options, function_option, output_option
+from commonir.cli.programs import program_argument
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @verb("cir extract model.onnx -o part.onnx --from /conv1/out --to logits", opens=True)
-@click.argument("model", metavar="M", type=PATH)
+@program_argument("M")
 @output_option(renews="model")
 @click.option(
     "--from",

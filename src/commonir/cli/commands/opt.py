@@ -13,7 +13,6 @@ from commonir.cli.answer import Answer
 from commonir.cli.legalizing import Legality, legality_options
 from commonir.cli.options import (
     CHECK,
-    PATH,
     ExternalData,
     SizeType,
     completed,
@@ -24,6 +23,7 @@ from commonir.cli.options import (
     time_limit_option,
     unregistered_option,
 )
+from commonir.cli.programs import program_argument
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_output, written_of
@@ -52,7 +52,7 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
 
 
 @verb("cir opt model.onnx -o small.onnx", "cir opt model.mlir -o out.mlir --passes canonicalize,cse", opens=True)
-@click.argument("model", metavar="M", type=PATH)
+@program_argument("M")
 @output_option(renews="model")
 @click.option(
     "--passes",

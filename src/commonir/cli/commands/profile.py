@@ -11,7 +11,6 @@ from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
 from commonir.cli.options import (
     OUTPUT,
-    PATH,
     completed,
     dims_option,
     extern_option,
@@ -21,6 +20,7 @@ from commonir.cli.options import (
     seed_option,
     time_limit_option,
 )
+from commonir.cli.programs import inputs_arguments
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 from commonir.reports.profile_tables import write_profiles
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 
 @verb("cir profile model.onnx", "cir profile model.onnx --engines numpy,onnxruntime -o profile.html", opens=True)
-@click.argument("model", type=PATH)
-@click.argument("inputs", metavar="[INPUT]...", nargs=-1, shell_complete=completed("inputs", "="))
+@inputs_arguments
 @click.option(
     "--engine",
     "--engines",
@@ -93,9 +92,8 @@ def profile(
     INPUT is as in `cir run`. Further files of a program of ranks may stand before it.
     """
     names = [name for text in engines for name in text.split(",") if name]
-    model, words = session.with_inputs(model, inputs)
     with session.progress(f"reading {model}") as progress:
-        program, function, texts = session.called(session.with_externs(session.load(model), externs), function, words)
+        program, function, texts = session.called(session.with_externs(session.load(model), externs), function, inputs)
         arrays = session.inputs(program, texts, function=function, seed=seed, resize=is_resizing)
         measured = session.api.profile_engines(
             program,

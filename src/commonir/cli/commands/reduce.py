@@ -16,7 +16,8 @@ from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
-from commonir.cli.options import OUTPUT, PATH, collected_as, dims_option, function_option, seed_option
+from commonir.cli.options import OUTPUT, collected_as, dims_option, function_option, seed_option
+from commonir.cli.programs import inputs_arguments
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
 
@@ -53,8 +54,7 @@ class ReduceOptions(NamedTuple):
     "cir reduce model.onnx --differs numpy,onnxruntime",
     opens=True,
 )
-@click.argument("model", type=PATH)
-@click.argument("inputs", metavar="[INPUT]...", nargs=-1)
+@inputs_arguments
 @click.option(
     "--fails",
     metavar="COMMAND",

@@ -31,6 +31,7 @@ from commonir.cli.options import (
     time_limit_option,
     tolerance_options,
 )
+from commonir.cli.programs import inputs_arguments
 from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.saving import Ran, check_suffixes, save_run
 from commonir.cli.session import Session, verb
@@ -83,8 +84,7 @@ class RunOptions(NamedTuple):
     "cir run model.onnx x=f32[1,3,8,8]:randn --seed 1",
     opens=True,
 )
-@click.argument("model", type=PATH)
-@click.argument("inputs", metavar="[INPUT]...", nargs=-1, shell_complete=completed("inputs", "="))
+@inputs_arguments
 @click.option(
     "--engine",
     metavar="NAME",
@@ -174,10 +174,9 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
     _check_reproducible(options)
     expected = None if options.expect is None else session.stored.single_run(options.expect)
     api, arrays = session.api, session.arrays
-    model, words = session.with_inputs(model, inputs)
     with session.progress(f"reading {model}") as progress, api.together(options.engine) as is_reporting:
         program = session.with_externs(session.load(model), options.externs)
-        program, function, texts = session.called(program, options.function, words)
+        program, function, texts = session.called(program, options.function, inputs)
         known = session.inputs(program, texts, function=function, seed=options.seed, resize=options.is_resizing)
         if expected is not None:
             known = {**api.stored_inputs(program, expected.inputs, function=function), **known}

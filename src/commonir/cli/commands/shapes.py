@@ -7,13 +7,14 @@ import click
 from commonir.base.diagnostics import ExitStatus
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
-from commonir.cli.options import PATH, dims_option
+from commonir.cli.options import dims_option
+from commonir.cli.programs import program_argument
 from commonir.cli.session import Session, verb
 from commonir.reports.columns import NODE, Column
 
 
 @verb("cir shapes model.onnx --set batch=8", opens=True)
-@click.argument("model", type=PATH)
+@program_argument()
 @dims_option("Show the shapes for one value of a dim.")
 @click.option("--constants", "with_constants", is_flag=True, help="List constants too.")
 def shapes(session: Session, model: str, *, dims: tuple[str, ...], with_constants: bool) -> Answer:

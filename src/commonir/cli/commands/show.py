@@ -8,12 +8,13 @@ import click
 
 from commonir.base.text import PIECE_SEPARATOR
 from commonir.cli.answer import Answer
-from commonir.cli.options import PATH, completed, split_option
+from commonir.cli.options import completed, split_option
+from commonir.cli.programs import program_argument
 from commonir.cli.session import Session, verb
 
 
 @verb("cir show model.mlpackage", "cir show model.onnx --node /conv1/Conv --around 2", opens=True)
-@click.argument("model", type=PATH)
+@program_argument()
 @click.option(
     "--node",
     metavar="NAME",

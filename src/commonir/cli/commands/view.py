@@ -10,7 +10,8 @@ import click
 
 from commonir.base.text import format_bytes
 from commonir.cli.answer import Answer
-from commonir.cli.options import OUTPUT, PATH
+from commonir.cli.options import OUTPUT
+from commonir.cli.programs import two_programs_argument
 from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @verb("cir view model.onnx", "cir view old.onnx new.onnx -o both.html", opens=True)
-@click.argument("models", metavar="MODEL [OTHER]", nargs=-1, required=True, type=PATH)
+@two_programs_argument("MODEL [OTHER]", needs_both=False)
 @click.option(
     "-o",
     "--output",
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 @ranks_options
 def view(
     session: Session,
-    models: tuple[str, ...],
+    first: str,
+    second: str | None,
     *,
     output: str | None,
     to: str | None,
@@ -56,18 +58,14 @@ def view(
     and messages without a receiver are marked.
     """
     check_sharding(ranks, parallel)
-    model, *others = session.joined(models)
-    if len(others) > 1:
-        raise click.UsageError(f"draws one program or two, and '{others[1]}' is another")
-    other = others[0] if others else None
-    if other is not None and ranks is not None:
+    if second is not None and ranks is not None:
         raise click.UsageError("'--ranks' needs a single program")
-    program = session.load(model, lenient=True)
+    program = session.load(first, lenient=True)
     if ranks is not None:
         program = session.api.shard(program, ranks, parallel, findings=session.findings)
-    beside = None if other is None else session.load(other, lenient=True)
-    titles = _titles(model, other)
-    where = _temporary(model) if output is None else output
+    beside = None if second is None else session.load(second, lenient=True)
+    titles = _titles(first, second)
+    where = _temporary(first) if output is None else output
     figure = session.api.view(program, where, other=beside, to=to, title=titles[0], other_title=titles[1])
     if is_opened or output is None:
         click.launch(Path(where).resolve().as_uri())
