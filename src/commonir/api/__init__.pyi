@@ -18,6 +18,7 @@ from commonir.api.opening import Path_ as Path_
 from commonir.api.opening import check as check
 from commonir.api.opening import check_pieces as check_pieces
 from commonir.api.opening import dumps as dumps
+from commonir.api.opening import file_count as file_count
 from commonir.api.opening import file_format as file_format
 from commonir.api.opening import has_external_data as has_external_data
 from commonir.api.opening import is_model as is_model

@@ -24,6 +24,7 @@ from commonir.formats.format import (
 )
 from commonir.ir.data import FileData
 from commonir.ir.module import Module
+from commonir.ir.origins import Location
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialect, Dialects
 from commonir.ods import verify as verify_operations
@@ -146,6 +147,12 @@ def check(
 
         diagnostics = [*diagnostics, *not_evaluable(module)]
     return module, diagnostics
+
+
+def file_count(module: Module) -> int:
+    """Returns how many files the functions of a program are from: one for each rank of an ARK program."""
+    files = {f.location.file for f in module.functions.values() if isinstance(f.location, Location)}
+    return max(len(files - {""}), 1)
 
 
 def programs_of(paths: Sequence[Path_]) -> list[tuple[str, ...]]:

@@ -182,7 +182,8 @@ class Session:
 
     def joined(self, models: Sequence[str]) -> list[str]:
         """Returns the first file of each program among some files, of which `load` then opens all files."""
-        programs = self.programs(models) if len(models) > 1 else [(model,) for model in models]
+        is_repeated = len(models) > 1 and len(set(models)) == 1
+        programs = [(model,) for model in models] if is_repeated or len(models) == 1 else self.programs(models)
         self._files.update({files[0]: files for files in programs if len(files) > 1})
         return [files[0] for files in programs]
 
@@ -191,7 +192,7 @@ class Session:
 
         Raises: UsageError when they are of several programs.
         """
-        first, *others = self.joined(models)
+        first, *others = self.joined(list(dict.fromkeys(models)))
         if others:
             raise click.UsageError(f"takes one program: '{others[0]}' does not belong to '{first}'")
         return first

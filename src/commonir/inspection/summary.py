@@ -252,6 +252,7 @@ def shape_entries(module: Module, sizes: Mapping[str, int], *, with_constants: b
 
 def _values(function: Function, *, with_constants: bool) -> Iterator[tuple[Value, str]]:
     """Yields the values of a function, each with the name of the operation that defines it."""
+    inputs = set(function.inputs)
     for v in function.inputs:
         yield v, "input"
     for n, block in enumerate(_blocks(function)):
@@ -259,5 +260,5 @@ def _values(function: Function, *, with_constants: bool) -> Iterator[tuple[Value
         for op in block.operations:
             for inner in op.walk():
                 if with_constants or not (isinstance(inner, Op) and inner.has_trait(traits.ConstantLike)):
-                    yield from ((r, inner.name) for r in inner.results)
+                    yield from ((r, inner.name) for r in inner.results if r not in inputs)
                 yield from ((a, "") for region in inner.regions for b in region.blocks for a in b.arguments)

@@ -19,6 +19,7 @@ from commonir.ir.ports import NewInterface
 from commonir.ir.types import Shape, StateType, TensorType, Type, symbols_of
 from commonir.ods import Op
 from commonir.ods.specialize import is_tuple
+from commonir.passes.edit import Edits
 from commonir.passes.lower import lower
 from commonir.passes.named_values import require_one_body, required_value, returnable
 from commonir.passes.select_function import select_function
@@ -30,10 +31,12 @@ def extract(module: Module, sources: Sequence[str], targets: Sequence[str], *, f
     the function, without targets it ends at its outputs.
 
     Other inputs of the function that the part needs stay inputs, in their order. Operations that read a state are
-    extracted with those that write it.
+    extracted with those that write it. Without a function, the part of an ARK program is that of all its ranks.
 
     Raises: DiagnosticError (E0401 for unknown names, E0603 for parts that cannot be extracted, E0706).
     """
+    if any(f.on_memory for f in module.functions.values()):
+        return _extract_from_ranks(clone(module), sources, targets, function)
     built = select_function(module, module.function(function).symbol_name)
     chosen = built.main
     require_one_body(chosen)
@@ -53,6 +56,24 @@ def extract(module: Module, sources: Sequence[str], targets: Sequence[str], *, f
     names = {v: n for n, v in (*named_values(chosen).items(), *source_values.items())}
     interface = _interface(built, chosen, part, inputs, target_values, names)
     return _placed(built, chosen, interface)
+
+
+def _extract_from_ranks(module: Module, sources: Sequence[str], targets: Sequence[str], function: str | None) -> Module:
+    """Returns an ARK program, changed in place, whose ranks compute some values only.
+
+    Raises: DiagnosticError (E0401, E0407, E0603) for a part that cannot be extracted.
+    """
+    from commonir.passes.ark.edit_ranks import edit_ranks  # noqa: PLC0415  loads a dialect that few need
+
+    if sources:
+        help = "leave out the first values, or convert it first, for example to ONNX"
+        raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, "the part of an ARK program begins at its inputs", help=help))
+    ranks = [rank for rank in module.functions.values() if function in (None, rank.symbol_name)]
+    outputs = dict.fromkeys([name for rank in ranks for name in rank.output_names])
+    added = [name for name in targets if name not in outputs]
+    dropped = [name for name in outputs if name not in targets]
+    edit_ranks(module, Edits(add_outputs=added, drop_outputs=dropped), function=function)
+    return module
 
 
 def _placed(module: Module, chosen: Function, interface: NewInterface) -> Module:

@@ -47,6 +47,15 @@ def chain(generation: str = "v3") -> cir.Module:
     return cir.loads(files.text(files.document(generation, ops, [(0, 1), (1, 2)]), generation), format="ark")
 
 
+def single() -> cir.Module:
+    """One rank: the square root of 2 * x."""
+    program = Program()
+    (rank,) = program.ranks
+    x = rank.tensor((2, 3), name="x")
+    rank.output(rank.op("Sqrt", rank.op("ScalarMul", x, name="twice", Factor=2.0), name="root"), "side")
+    return program.module()
+
+
 def refused(program: cir.Module, code: Code, **changes: object) -> str:
     with pytest.raises(cir.DiagnosticError) as caught:
         cir.edit(program, **changes)  # pyright: ignore[reportArgumentType]  by name
@@ -103,6 +112,17 @@ def test_what_only_a_dropped_output_needs_is_removed() -> None:
     assert before.count("ark.Sqrt") == 1
     assert after.count("ark.Sqrt") == 0
     assert len(before) - len(after) == 3
+
+
+def test_a_part_of_every_rank_is_extracted() -> None:
+    part = cir.extract(single(), targets=["twice"])
+    agree(cir.run(part, {"x": X}), {"twice": 2 * X})
+    assert [op.name for op in part.main.body.operations].count("ark.Sqrt") == 0
+    with pytest.raises(cir.DiagnosticError, match="begins at its inputs"):
+        cir.extract(single(), ["twice"], ["side"])
+    with pytest.raises(cir.DiagnosticError, match="'total' cannot be dropped"):
+        cir.extract(ranks(), targets=["side"])
+    agree(cir.run(cir.extract(single(), targets=["side"]), {"x": X}), {"side": np.sqrt(2 * X)})
 
 
 def test_an_input_becomes_a_weight_of_every_rank(tmp_path: Path) -> None:

@@ -81,15 +81,17 @@ def check(
     counts = dict.fromkeys(_LEVELS, 0)
     statuses: list[ExitStatus] = []
     per_file: list[dict[str, str | int | bool]] = []
+    counted: list[int] = []
     programs = [(model,) for model in models] if as_text or len(models) == 1 else session.programs(models)
     with session.progress("checking", total=len(models)) as progress:
         for files in programs:
             progress.step(f"checking {', '.join(files)}")
-            findings, status = (
-                _check_pieces(session, files[0], is_split, expects, allow_unregistered)
+            findings, status, file_count = (
+                (*_check_pieces(session, files[0], is_split, expects, allow_unregistered), 1)
                 if as_text
                 else _check(session, files, allow_unregistered)
             )
+            counted.append(file_count)
             by_severity = _count(findings)
             if status is ExitStatus.YES and is_strict and by_severity[Severity.WARNING]:
                 status = ExitStatus.NO
@@ -101,7 +103,7 @@ def check(
                 progress.advance()
     status = max(statuses)
     fixable = sum(finding.fix is not None for finding in session.findings)
-    return Answer({"files": per_file}, lambda out: _write(out, len(per_file), counts, status, fixable), status)
+    return Answer({"files": per_file}, lambda out: _write(out, counted, counts, status, fixable), status)
 
 
 def _count(findings: Sequence[Diagnostic]) -> dict[Severity, int]:
@@ -121,8 +123,10 @@ def _entries(
         yield {"file": file, "ok": is_good, "errors": errors, "warnings": warnings}
 
 
-def _check(session: Session, files: Sequence[str], allow_unregistered: bool) -> tuple[list[Diagnostic], ExitStatus]:
-    """Returns all findings of one program, each with its file, and the exit status for this program."""
+def _check(
+    session: Session, files: Sequence[str], allow_unregistered: bool
+) -> tuple[list[Diagnostic], ExitStatus, int]:
+    """Returns all findings of one program, each with its file, the exit status for it, and the number of its files."""
     paths = [session.input_path(file) for file in files]
     path = paths[0]
     try:
@@ -133,7 +137,8 @@ def _check(session: Session, files: Sequence[str], allow_unregistered: bool) -> 
     if any(finding.is_error for finding in findings):
         # A file that cannot be opened has the status of its error.
         status = ExitStatus.NO if program is not None else DiagnosticError(*findings).status
-    return [finding.located(file=path) for finding in findings], status
+    count = len(files) if program is None else max(len(files), session.api.file_count(program))
+    return [finding.located(file=path) for finding in findings], status, count
 
 
 def _check_pieces(
@@ -149,12 +154,17 @@ def _check_pieces(
     return result, ExitStatus.NO if any(finding.is_error for finding in result) else ExitStatus.YES
 
 
-def _write(out: Terminal, files: int, counts: dict[Severity, int], status: ExitStatus, fixable: int) -> None:
+def _write(out: Terminal, files: Sequence[int], counts: dict[Severity, int], status: ExitStatus, fixable: int) -> None:
+    """Writes the sums; `files` are the numbers of files of the programs."""
     errors, warnings = counts[Severity.ERROR], counts[Severity.WARNING]
     summary = ", ".join(
         part for part in (plural(errors, "error"), plural(warnings, "warning") if warnings else "") if part
     )
-    out.line(f"checked {plural(files, 'file')}: {summary}", Style.GOOD if status is ExitStatus.YES else Style.ERROR)
+    checked = plural(sum(files), "file")
+    if sum(files) > len(files):
+        ranks = f" of {files[0]} ranks" if len(files) == 1 else ""
+        checked = f"{plural(len(files), 'program')}{ranks}, {checked}"
+    out.line(f"checked {checked}: {summary}", Style.GOOD if status is ExitStatus.YES else Style.ERROR)
     if fixable:
         out.line(f"{plural(fixable, 'finding')} can be fixed: cir check --fix")
 
