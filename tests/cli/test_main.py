@@ -81,7 +81,7 @@ def test_a_number_after_check_is_its_value(cir: Cir) -> None:
             [
                 "error[E0901]: no such option '--sed'",
                 "   = usage: cir run MODEL [INPUT]... [OPTIONS]",
-                "   = help: did you mean '--seed', '--set' or '--save'?",
+                "   = help: did you mean '--seed', '--set' or '--sets'?",
             ],
         ),
         (

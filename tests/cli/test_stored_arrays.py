@@ -11,7 +11,19 @@ import numpy as np
 import pytest
 
 from commonir import DiagnosticError
-from commonir.cli.stored_arrays import is_polygraphy, is_stored, read_stored, single_run
+from commonir.base.arrays import dtype_of
+from commonir.cli.stored_arrays import (
+    has_sets,
+    is_polygraphy,
+    is_stored,
+    numbered,
+    read_stored,
+    save_inputs_json,
+    save_outputs_json,
+    side_by_side,
+)
+
+from tests.oracles import oracle
 
 
 def npy(array: object, *, allow_pickle: bool = False) -> str:
@@ -38,8 +50,9 @@ def test_names_in_archives_select_inputs_and_sets(tmp_path: Path) -> None:
         ({n: int(a) for n, a in r.inputs.items()}, {n: int(a) for n, a in r.values.items()}) for r in read_stored(path)
     ]
     assert runs == [({"x": 3}, {"y": 4}), ({"x": 1}, {"y": 2})]
-    with pytest.raises(DiagnosticError, match="the file has 2 runs, and one is expected here"):
-        single_run(path)
+    assert has_sets(path)
+    with pytest.raises(DiagnosticError, match=r"different numbers of runs: a\.npz has 2, b\.npz has 1"):
+        side_by_side([read_stored(path), read_stored(path)[:1]], ["a.npz", "b.npz"])
 
 
 def test_nested_lists_of_json_are_arrays(tmp_path: Path) -> None:
@@ -118,4 +131,59 @@ def test_files_of_polygraphy_are_known_whatever_the_length_of_their_arrays(tmp_p
     path = write(tmp_path / "a.json", [{"x": ndarray(npy(np.zeros(100_000, np.float32)))}])
     assert is_polygraphy(path)
     assert is_stored(path)
-    assert single_run(path).inputs["x"].shape == (100_000,)
+    assert read_stored(path)[0].inputs["x"].shape == (100_000,)
+
+
+# `polygraphy.json.to_json` of polygraphy 0.53.6, with other spaces.
+_HALVES = (
+    "k05VTVBZAQB2AHsnZGVzY3InOiAnPGYyJywgJ2ZvcnRyYW5fb3JkZXInOiBGYWxzZSwgJ3NoYXBlJzogKDEsKSwgfSAgICAgICAg"
+    "ICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIAoAPA=="
+)
+_FLOATS = (
+    "k05VTVBZAQB2AHsnZGVzY3InOiAnPGY0JywgJ2ZvcnRyYW5fb3JkZXInOiBGYWxzZSwgJ3NoYXBlJzogKDIsKSwgfSAgICAgICAg"
+    "ICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIAoAAIA/AAAAQA=="
+)
+
+
+def test_files_are_those_of_polygraphy(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    halves, floats = np.array([1], np.float16), np.array([1, 2], np.float32)
+    assert save_inputs_json(str(path), [{"x": halves}, {"x": halves}]) == ()
+    assert json.loads(path.read_text()) == [{"x": ndarray(_HALVES)}] * 2
+    assert save_outputs_json(str(path), [{"y": floats}], "r") == ()
+    run = {
+        "outputs": {"y": {"values": ndarray(_FLOATS), "polygraphy_class": "LazyArray"}},
+        "runtime": 0.0,
+        "runner_name": "r",
+        "polygraphy_class": "IterationResult",
+    }
+    assert json.loads(path.read_text()) == {"lst": [["r", [run]]], "polygraphy_class": "RunResults"}
+
+
+@pytest.mark.slow  # `test_files_are_those_of_polygraphy` is the fast one
+def test_polygraphy_reads_what_is_written(tmp_path: Path) -> None:
+    oracle("polygraphy")
+    results, load_json = oracle("polygraphy.comparator").RunResults, oracle("polygraphy.json").load_json
+    arrays = [{"x": np.arange(n, 6, dtype=np.float32).reshape(-1, 2), "ids": np.array(n)} for n in (0, 2)]
+    save_inputs_json(str(tmp_path / "inputs.json"), arrays)
+    save_outputs_json(str(tmp_path / "outputs.json"), arrays, "commonir-numpy")
+    loaded = results.load(str(tmp_path / "outputs.json"))
+    for found in (load_json(str(tmp_path / "inputs.json")), loaded["commonir-numpy"]):
+        for part, expected in zip(found, arrays, strict=True):
+            assert list(part) == list(expected)
+            for name in part:
+                np.testing.assert_array_equal(part[name], expected[name], strict=True)
+
+
+def test_narrow_floats_and_texts_are_widened_for_polygraphy(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.json")
+    arrays = {"x": np.array([1.5], dtype_of("bf16")), "names": np.array(["a", "bc"], object)}
+    assert save_inputs_json(path, [arrays, arrays]) == ("x",)
+    for run in read_stored(path):
+        assert (run.inputs["x"].dtype, run.inputs["x"].tolist()) == (np.float32, [1.5])
+        assert run.inputs["names"].tolist() == ["a", "bc"]
+
+
+def test_values_of_several_sets_have_their_number() -> None:
+    assert numbered([{"y": 1}]) == {"y": 1}
+    assert numbered([{"y": 1}, {"y": 2, "z": 3}]) == {"set0/y": 1, "set1/y": 2, "set1/z": 3}

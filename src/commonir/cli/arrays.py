@@ -449,15 +449,23 @@ def save_arrays(path: str, arrays: Mapping[str, Array] | Iterable[tuple[str, Arr
     widened: list[str] = []
     with atomic_file(path) as stream, zipfile.ZipFile(stream, "w") as archive:
         for name, array in pairs:
-            stored = array
+            stored = storable(array)
             if array.dtype.kind == "V":
                 widened.append(name)
-                stored = array.astype(np.float32)
-            elif array.dtype.kind == "O":
-                stored = array.astype(np.str_)
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.save(member, stored, allow_pickle=False)
     return tuple(widened)
+
+
+def storable(array: Array) -> Array:
+    """Returns an array of a type that numpy's format has: strings of fixed width, f32 for narrower floats."""
+    match array.dtype.kind:
+        case "V":
+            return array.astype(np.float32)
+        case "O":
+            return array.astype(np.str_)
+        case _:
+            return array
 
 
 def save_json(path: str, values: Mapping[str, object]) -> None:

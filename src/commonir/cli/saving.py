@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
@@ -71,44 +71,83 @@ def check_suffixes(options: SaveOptions) -> None:
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="leave out `--steps`, or save the outputs"))
 
 
-def save_run(session: Session, ran: Ran, outputs: Mapping[str, Array], options: SaveOptions) -> dict[str, str]:
-    """Saves what the options name and returns the files; `outputs` are the arrays in the outputs."""
+def save_runs(
+    session: Session, runs: Sequence[Ran], outputs: Sequence[Mapping[str, Array]], options: SaveOptions
+) -> dict[str, str]:
+    """Saves what the options name of runs on one or several sets of inputs, and returns the files; `outputs` are the
+    arrays in the outputs of each.
+    """
     saved: dict[str, str] = {}
-    api = session.api
-    inputs = api.flat_arrays(ran.program, ran.drawn, function=ran.function)[0]
-    in_one = session.stored.in_one_archive
+    api, stored = session.api, session.stored
+    inputs = [api.flat_arrays(ran.program, ran.drawn, function=ran.function)[0] for ran in runs]
     if options.save is not None:
         saved["outputs"] = options.save
         if options.save.lower().endswith(_JSON):
-            session.arrays.save_json(options.save, api.outputs_as_json(ran.outputs))
+            engine = options.engine or api.DEFAULT_ENGINE
+            _save_json(session, options.save, outputs, [ran.outputs for ran in runs], engine)
         elif options.save == options.save_inputs:
             saved = {"inputs and outputs": options.save}
-            _save_arrays(session, options.save, in_one(inputs, outputs.items()))
+            both = (stored.in_one_archive(i, o.items()) for i, o in zip(inputs, outputs, strict=True))
+            _save_arrays(session, options.save, stored.numbered_items(both, len(runs)))
         else:
-            _save_outputs(session, options.save, outputs, api.output_ports(ran.program, function=ran.function))
+            ports = api.output_ports(runs[0].program, function=runs[0].function)
+            _save_outputs(session, options.save, stored.numbered(outputs), ports)
     if options.save_inputs is not None and options.save_inputs != options.save:
         saved["inputs"] = options.save_inputs
         if options.save_inputs.lower().endswith(_JSON):
-            session.arrays.save_json(options.save_inputs, api.outputs_as_json(ran.drawn))
+            _save_json(session, options.save_inputs, inputs, [ran.drawn for ran in runs], None)
         else:
-            _save_arrays(session, options.save_inputs, inputs.items())
+            _save_arrays(session, options.save_inputs, stored.numbered(inputs).items())
     if options.save_all is not None:
         saved["inputs, inner values and outputs"] = options.save_all
-        inner = api.computed_values(
-            ran.program,
-            ran.drawn,
-            options.values,
-            engine=options.engine,
-            function=ran.function,
-            seed=options.seed,
-            dims=parse_dims(options.dims, "--set"),
-        )
-        rest = ((name, array) for name, array in inner if name not in outputs)
-        _save_arrays(session, options.save_all, in_one(inputs, chain(outputs.items(), rest)))
+        every = (_all_arrays(session, *part, options) for part in zip(runs, inputs, outputs, strict=True))
+        _save_arrays(session, options.save_all, stored.numbered_items(every, len(runs)))
     if options.save_state is not None:
         saved["states"] = options.save_state
-        _save_arrays(session, options.save_state, ran.state.items())
+        _save_arrays(session, options.save_state, runs[0].state.items())
     return saved
+
+
+def _all_arrays(
+    session: Session, ran: Ran, inputs: Mapping[str, Array], outputs: Mapping[str, Array], options: SaveOptions
+) -> Iterator[tuple[str, Array]]:
+    """Yields the inputs, outputs and inner values of a run under their names in an archive."""
+    inner = session.api.computed_values(
+        ran.program,
+        ran.drawn,
+        options.values,
+        engine=options.engine,
+        function=ran.function,
+        seed=options.seed,
+        dims=parse_dims(options.dims, "--set"),
+    )
+    rest = ((name, array) for name, array in inner if name not in outputs)
+    return session.stored.in_one_archive(inputs, chain(outputs.items(), rest))
+
+
+def _save_json(
+    session: Session,
+    path: str,
+    arrays: Sequence[Mapping[str, Array]],
+    values: Sequence[Mapping[str, object]],
+    runner: str | None,
+) -> None:
+    """Writes sets of arrays as polygraphy does, of a runner its outputs; of values such as maps one set, as JSON values
+    by name.
+    """
+    if all(list(part) == list(whole) for part, whole in zip(arrays, values, strict=True)):
+        stored = session.stored
+        widened = (
+            stored.save_inputs_json(path, arrays)
+            if runner is None
+            else stored.save_outputs_json(path, arrays, f"commonir-{runner}")
+        )
+        _note_widened(session, path, widened)
+        return
+    if len(values) > 1:
+        message = "values that are not tensors are saved for one set of inputs"
+        raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="save an .npz archive"))
+    session.arrays.save_json(path, session.api.outputs_as_json(values[0]))
 
 
 def _check_suffix(path: str | None, *known: str) -> None:
@@ -140,7 +179,11 @@ def _save_outputs(session: Session, save: str, outputs: Mapping[str, Array], por
 
 
 def _save_arrays(session: Session, path: str, arrays: Iterable[tuple[str, Array]]) -> None:
-    for name in session.arrays.save_arrays(path, arrays):
+    _note_widened(session, path, session.arrays.save_arrays(path, arrays))
+
+
+def _note_widened(session: Session, path: str, names: Iterable[str]) -> None:
+    for name in names:
         session.findings.add(
             codes.WIDENED_OUTPUT, f"output '{name}' is saved as f32: numpy has no name for its type", file=path
         )

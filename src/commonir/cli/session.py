@@ -258,7 +258,24 @@ class Session:
     def inputs(
         self, program: Module, texts: Sequence[str], *, function: str | None, seed: int, resize: bool
     ) -> dict[str, Array]:
-        """Returns the arrays of command-line inputs for a function of a program."""
+        """Returns the arrays of command-line inputs for a function of a program.
+
+        Raises: WRONG_INPUT_ARGUMENT for several sets of inputs.
+        """
+        sets = self.input_sets(program, texts, function=function, seed=seed, resize=resize)
+        if len(sets) > 1:
+            message = f"the files have {len(sets)} sets of inputs, and one is expected here"
+            help = "`cir run` and `cir compare` take several"
+            raise DiagnosticError(Diagnostic(codes.WRONG_INPUT_ARGUMENT, message, help=help))
+        return sets[0]
+
+    def input_sets(
+        self, program: Module, texts: Sequence[str], *, function: str | None, seed: int, resize: bool
+    ) -> list[dict[str, Array]]:
+        """Returns each set of the inputs of a command line: one, or as many as are in the files that have several.
+
+        Raises: UsageError for files with different numbers of sets.
+        """
 
         def image(name: str, path: str, form: str) -> Array:
             return self.api.read_image(program, name, path, form=form, function=function, resize=resize)
@@ -270,11 +287,18 @@ class Session:
             return self.api.json_inputs(program, text, name=name, function=function)
 
         readers = self.arrays.InputReaders(image, scalar, json)
-        saved = [text for text in texts if text.startswith("@") and self.stored.is_polygraphy(text[1:])]
+        saved = [text for text in texts if text.startswith("@") and self.stored.has_sets(text[1:])]
         arrays = self.arrays.parse_inputs([t for t in texts if t not in saved], seed=seed, readers=readers)
-        for text in saved:
-            arrays |= self.stored.single_run(text[1:]).inputs
-        return self.api.fitted_inputs(program, arrays, function=function, findings=self.findings)
+        runs = self.stored.side_by_side([self.stored.read_stored(text[1:]) for text in saved], saved)
+        return [
+            self.api.fitted_inputs(
+                program,
+                {name: array for run in part for name, array in run.as_inputs.items()} | arrays,
+                function=function,
+                findings=self.findings,
+            )
+            for part in runs
+        ]
 
     def programs(self, models: Sequence[str]) -> list[tuple[str, ...]]:
         """Returns the models as they were named; files of one program are grouped."""

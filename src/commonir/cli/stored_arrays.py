@@ -1,9 +1,9 @@
-"""Reads and writes results of runs: arrays by name, with the inputs they are computed from.
+"""Reads and writes results of runs: arrays by name, with the inputs they are computed from, of one or several runs.
 
 | file | content |
 |-|-|
 | `.npz`, `.safetensors` | values and outputs by name, inputs as `inputs/NAME`; of several runs, after `setN/` |
-| `.json` | nested arrays by name, as `cir run --save` writes them, or what polygraphy saves of inputs and outputs |
+| `.json` | what polygraphy saves of inputs or of outputs, of several runs too; read are also nested arrays by name |
 
 Imports numpy, so use it through `Session.stored`. Arrays of polygraphy are numpy's own format in base64; objects in it,
 which would run code, are refused.
@@ -16,7 +16,9 @@ import binascii
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +26,15 @@ from numpy.typing import NDArray
 from commonir.base import codes, strict_json
 from commonir.base.arrays import array_of_texts
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.files import atomic_file
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.strict_json import Json
+from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
-from commonir.cli.arrays import INPUTS, bad_file, read_archive, system_error
+from commonir.cli.arrays import INPUTS, bad_file, read_archive, storable, system_error
 
 Array = NDArray[np.generic]
+T = TypeVar("T")
 
 SUFFIXES = (".npz", ".safetensors")
 _OUTPUTS = "outputs/"
@@ -45,6 +50,11 @@ class StoredRun(NamedTuple):
     values: Mapping[str, Array]
 
     @property
+    def as_inputs(self) -> Mapping[str, Array]:
+        """The inputs; of a file without inputs the values, which are then inputs."""
+        return self.inputs or self.values
+
+    @property
     def all_values(self) -> Mapping[str, Array]:
         """The values, and the inputs as `inputs/NAME`."""
         return dict(in_one_archive(self.inputs, self.values.items()))
@@ -53,6 +63,19 @@ class StoredRun(NamedTuple):
 def is_polygraphy(path: str) -> bool:
     """Returns whether a file has inputs or outputs that polygraphy saved."""
     return path.lower().endswith(".json") and _CLASS in _ends(path)
+
+
+def has_sets(path: str) -> bool:
+    """Returns whether a file has one or several sets of inputs: one of polygraphy, or names such as `set0/x`."""
+    if path.lower().endswith(".safetensors"):
+        return re.search(rf'"{_SET.pattern}', _ends(path)) is not None
+    if not path.lower().endswith(".npz"):
+        return is_polygraphy(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any(_SET.match(name) for name in archive.namelist())
+    except (OSError, zipfile.BadZipFile):
+        return False
 
 
 def is_stored(path: str) -> bool:
@@ -105,6 +128,63 @@ def in_one_archive(inputs: Mapping[str, Array], values: Iterable[tuple[str, Arra
     """Yields the arrays of a run under the names that they have in an archive."""
     yield from ((f"{INPUTS}{name}", array) for name, array in inputs.items())
     yield from values
+
+
+def numbered(sets: Sequence[Mapping[str, T]]) -> dict[str, T]:
+    """Returns values of several sets by name, each with the number of its set; those of a single set as they are."""
+    return dict(numbered_items((values.items() for values in sets), len(sets)))
+
+
+def numbered_items(sets: Iterable[Iterable[tuple[str, T]]], count: int) -> Iterator[tuple[str, T]]:
+    """Yields the values of each set one after another, as `numbered` names them."""
+    for n, values in enumerate(sets):
+        yield from values if count == 1 else ((f"set{n}/{name}", value) for name, value in values)
+
+
+def save_inputs_json(path: str, sets: Sequence[Mapping[str, Array]]) -> tuple[str, ...]:
+    """Writes sets of inputs as polygraphy does with `--save-inputs`; returns the names of widened arrays.
+
+    Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
+    """
+    return _save_polygraphy(path, sets, lambda arrays: arrays)
+
+
+def save_outputs_json(path: str, sets: Sequence[Mapping[str, Array]], runner: str) -> tuple[str, ...]:
+    """Writes the outputs of runs as polygraphy does with `--save-outputs`; returns the names of widened arrays. The
+    time of a run, which polygraphy stores too, is 0.
+
+    Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
+    """
+
+    def results(arrays: Json) -> Json:
+        assert isinstance(arrays, list)
+        runs: list[Json] = [
+            {
+                "outputs": {n: {"values": a, _CLASS: "LazyArray"} for n, a in part.items()},
+                "runtime": 0.0,
+                "runner_name": runner,
+                _CLASS: "IterationResult",
+            }
+            for part in arrays
+            if isinstance(part, dict)
+        ]
+        return {"lst": [[runner, runs]], _CLASS: "RunResults"}
+
+    return _save_polygraphy(path, sets, results)
+
+
+def _save_polygraphy(path: str, sets: Sequence[Mapping[str, Array]], form: Callable[[Json], Json]) -> tuple[str, ...]:
+    widened = [n for arrays in sets for n, a in arrays.items() if storable(a) is not a and a.dtype.kind == "V"]
+    encoded: list[Json] = [{name: _encoded(array) for name, array in arrays.items()} for arrays in sets]
+    with atomic_file(path) as stream:
+        stream.write(json.dumps(form(encoded)).encode())
+    return tuple(dict.fromkeys(widened))
+
+
+def _encoded(array: Array) -> Json:
+    stream = io.BytesIO()
+    np.save(stream, storable(array), allow_pickle=False)
+    return {"array": base64.b64encode(stream.getvalue()).decode(), _CLASS: "ndarray"}
 
 
 def _json_of(path: str) -> Json:
@@ -196,11 +276,29 @@ def _flatten(value: Json, leaves: list[object]) -> list[int] | None:
     return [len(value), *(shapes[0] or [] if shapes else [])]
 
 
-def single_run(path: str) -> StoredRun:
-    """Returns the run in a file. Raises: WRONG_INPUT_ARGUMENT for a file with several."""
-    runs = read_stored(path)
-    if len(runs) == 1:
-        return runs[0]
-    message = f"the file has {len(runs)} runs, and one is expected here"
-    help = "`cir compare MODEL FILE` compares all of them"
-    raise DiagnosticError(Diagnostic(codes.WRONG_INPUT_ARGUMENT, message, file=path, help=help))
+def side_by_side(runs: Sequence[Sequence[StoredRun]], paths: Sequence[str]) -> list[tuple[StoredRun, ...]]:
+    """Returns the runs of several files side by side; one empty tuple without files.
+
+    Raises: WRONG_USAGE for files with different numbers of runs.
+    """
+    if len({len(part) for part in runs}) > 1:
+        listed = ", ".join(f"{path} has {len(part)}" for path, part in zip(paths, runs, strict=True))
+        message = f"the files have different numbers of runs: {listed}"
+        raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="give files of as many runs"))
+    return list(zip(*runs, strict=True)) if runs else [()]
+
+
+def of_each_set(
+    runs: Sequence[tuple[StoredRun, ...]], sets: Sequence[Mapping[str, Array]]
+) -> Iterator[tuple[tuple[StoredRun, ...], dict[str, Array], Mapping[str, Array]]]:
+    """Yields stored runs, the inputs stored with them, and those of `sets`, which is one for all runs or one for each.
+
+    Raises: WRONG_USAGE for different numbers of runs and sets.
+    """
+    if runs[0] and len(sets) not in (1, len(runs)):
+        message = f"the inputs have {plural(len(sets), 'set')}, and {plural(len(runs), 'run')} are stored"
+        raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="give a set for each run, or one for all"))
+    for n in range(max(len(runs), len(sets))):
+        parts = runs[n % len(runs)]
+        stored = {name: array for part in parts for name, array in part.inputs.items()}
+        yield parts, stored, sets[n % len(sets)]

@@ -377,6 +377,18 @@ class Comparison(Report):
     whole: tuple[ValueDifference, ...] = ()
     all_decide: bool = False
 
+    @staticmethod
+    def of_sets(parts: Sequence[Comparison]) -> Comparison:
+        """Returns comparisons on several sets of inputs as one, whose values have the number of their set: `set1/y`."""
+        if len(parts) == 1:
+            return parts[0]
+        diverging = next((part for part in parts if part.divergences), parts[0])
+        return parts[0].replaced(
+            values=tuple([v.replaced(name=f"set{n}/{v.name}") for n, part in enumerate(parts) for v in part.values]),
+            whole=tuple([v.replaced(name=f"set{n}/{v.name}") for n, part in enumerate(parts) for v in part.whole]),
+            divergences=diverging.divergences,
+        )
+
     @property
     def heading(self) -> str:
         first = self.first_divergence

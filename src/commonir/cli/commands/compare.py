@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -25,12 +25,11 @@ from commonir.cli.options import (
     tolerance_options,
 )
 from commonir.cli.session import Session, verb
+from commonir.reports import Comparison
 from commonir.reports.comparison_tables import difference_of, write_comparison
 
 if TYPE_CHECKING:
     from commonir.api import Array
-    from commonir.cli.stored_arrays import StoredRun
-    from commonir.reports import Comparison
 
 
 class CompareOptions(NamedTuple):
@@ -122,7 +121,7 @@ def compare(session: Session, models: tuple[str, ...], *, options: CompareOption
         raise click.UsageError(f"{message}: {advice}")
     with session.progress(f"reading {paths[0]}") as progress:
         texts = [text for text in models if _is_input(text)]
-        comparison = _joined(_comparisons(session, paths, texts, options, progress.step))
+        comparison = Comparison.of_sets(list(_comparisons(session, paths, texts, options, progress.step)))
     if not comparison.is_within:
         session.findings.add(codes.OUTPUTS_DIFFER, difference_of(comparison), file=paths[-1])
     first = comparison.first_divergence
@@ -144,25 +143,23 @@ def _comparisons(
     names = _engine_names(options.engines, len(paths) - len(archives), is_stored=bool(archives))
     if len(paths) == len(archives) == 1:
         raise click.UsageError(f"expected a model or a second file to compare '{archives[0]}' with")
-    runs = [stored.read_stored(path) for path in archives]
-    sets = [text for text in texts if text.startswith("@") and stored.is_polygraphy(text[1:])]
-    runs += [stored.read_stored(text[1:]) for text in sets]
-    texts = [text for text in texts if text not in sets]
+    runs = stored.side_by_side([stored.read_stored(path) for path in archives], archives)
     called = [session.called(session.load(p), options.function, texts) for p in paths if p not in archives]
     programs, function = [program for program, _, _ in called], called[0][1] if called else None
-    known: Mapping[str, Array] = {}
+    sets: Sequence[Mapping[str, Array]] = [{}]
     if called:
-        known = session.inputs(
+        sets = session.input_sets(
             programs[0], called[0][2], function=function, seed=options.seed, resize=options.is_resizing
         )
-    for parts in _side_by_side(runs, [*archives, *sets]):
-        values = [part.all_values if not called else part.values for part in parts[: len(archives)]]
+    repro = options.repro
+    for parts, with_run, known in stored.of_each_set(runs, sets):
+        values = [part.all_values if not called else part.values for part in parts]
         a, b, *_ = *programs, *values, None
         assert a is not None
         comparison = api.compare(
             a,
             b,
-            {**{name: array for part in parts for name, array in part.inputs.items()}, **known} if called else {},
+            {**with_run, **known} if called else {},
             engines=names,
             function=function,
             seed=options.seed,
@@ -172,39 +169,16 @@ def _comparisons(
             metric=[name for text in options.metrics for name in text.split(",")] or "close",
             values=options.values,
             exact_infinities=options.exact_infinities,
-            repro=options.repro,
+            repro=repro,
             options=api.engine_options(time_limit_seconds=options.time_limit),
             findings=session.findings,
             on_progress=on_progress,
         )
         files = iter(archives)
         engines = tuple([next(files) if name == "stored" else name for name in comparison.engines])
+        # The reproducer is that of the first set with a difference, which the report names.
+        repro = None if comparison.divergences else repro
         yield comparison.replaced(engines=engines)
-
-
-def _side_by_side(runs: Sequence[Sequence[StoredRun]], paths: Sequence[str]) -> list[tuple[StoredRun, ...]]:
-    """Returns the runs of several files side by side; one empty tuple without files.
-
-    Raises: UsageError for files with different numbers of runs.
-    """
-    counts = {len(part) for part in runs}
-    if len(counts) > 1:
-        listed = ", ".join(f"{path} has {len(part)}" for path, part in zip(paths, runs, strict=True))
-        raise click.UsageError(f"the files have different numbers of runs: {listed}")
-    return list(zip(*runs, strict=True)) if runs else [()]
-
-
-def _joined(comparisons: Iterable[Comparison]) -> Comparison:
-    """Returns several comparisons as one, in which the values of each have its number: `set1/y`."""
-    parts = list(comparisons)
-    if len(parts) == 1:
-        return parts[0]
-    diverging = next((part for part in parts if part.divergences), parts[0])
-    return parts[0].replaced(
-        values=tuple([v.replaced(name=f"set{n}/{v.name}") for n, part in enumerate(parts) for v in part.values]),
-        whole=tuple([v.replaced(name=f"set{n}/{v.name}") for n, part in enumerate(parts) for v in part.whole]),
-        divergences=diverging.divergences,
-    )
 
 
 def _is_input(text: str) -> bool:

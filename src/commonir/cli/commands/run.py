@@ -33,9 +33,10 @@ from commonir.cli.options import (
 )
 from commonir.cli.programs import inputs_arguments
 from commonir.cli.ranks import check_sharding, ranks_options
-from commonir.cli.saving import Ran, check_suffixes, save_run
+from commonir.cli.saving import Ran, check_suffixes, save_runs
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
+from commonir.reports import Comparison
 from commonir.reports.columns import Column, type_text
 from commonir.reports.comparison_tables import difference_of, write_comparison
 
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
     from commonir.api import Array, Port
     from commonir.cli.arrays import ArraySummary
-    from commonir.reports import Comparison, JsonValue
+    from commonir.reports import JsonValue
 
 _TOP_CLASSES = 5
 _EXPECT = "With --expect"
@@ -60,6 +61,7 @@ class RunOptions(NamedTuple):
     seed: int
     dims: tuple[str, ...]
     is_resizing: bool
+    sets: int | None
     steps: int | None
     state: str | None
     save_state: str | None
@@ -117,14 +119,21 @@ class RunOptions(NamedTuple):
     "--save",
     metavar="FILE",
     type=OUTPUT,
-    help="Write the outputs to an .npz, .safetensors or .json file. An image output is written to a .png file; "
-    "NAME=FILE.png selects the output.",
+    help="Write the outputs to an .npz, .safetensors or .json file. JSON is that of polygraphy, for maps and the like"
+    " values by name. Names of several sets are set0/NAME. An image output is written to a .png file; NAME=FILE.png"
+    " selects the output.",
 )
 @click.option(
     "--save-inputs",
     metavar="FILE",
     type=OUTPUT,
-    help="Write all inputs to an .npz, .safetensors or .json file; an archive may be that of --save.",
+    help="Write all inputs to such a file. An archive may be that of --save.",
+)
+@click.option(
+    "--sets",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Run on N sets of random inputs. Files may also have several sets: set0/NAME, or those of polygraphy.",
 )
 @click.option("--save-all", metavar="FILE", type=OUTPUT, help="Write inputs, inner values and outputs to an archive.")
 @click.option(
@@ -172,28 +181,35 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
     check_sharding(options.ranks, options.parallel)
     check_suffixes(options)
     _check_reproducible(options)
-    expected = None if options.expect is None else session.stored.single_run(options.expect)
+    stored = session.stored
+    expected = [()] if options.expect is None else [(run,) for run in stored.read_stored(options.expect)]
     api, arrays = session.api, session.arrays
     with session.progress(f"reading {model}") as progress, api.together(options.engine) as is_reporting:
         program = session.with_externs(session.load(model), options.externs)
         program, function, texts = session.called(program, options.function, inputs)
-        known = session.inputs(program, texts, function=function, seed=options.seed, resize=options.is_resizing)
-        if expected is not None:
-            known = {**api.stored_inputs(program, expected.inputs, function=function), **known}
+        sets = session.input_sets(program, texts, function=function, seed=options.seed, resize=options.is_resizing)
+        given: list[Mapping[str, Array]] = [
+            {**api.stored_inputs(program, with_run, function=function), **known} if with_run else known
+            for _, with_run, known in stored.of_each_set(expected, sets)
+        ]
+        given *= _count_of_sets(options, len(given))
         dims = parse_dims(options.dims, "--set")
-        state = commonir.State(
+        initial: Mapping[str, Array] = (
             {} if options.state is None else arrays.parse_inputs([f"@{options.state}"], seed=options.seed)
         )
         progress.step(f"running {model}")
-        ran = _run(session, program, function, known, dims, state, options)
+        runs = [
+            _run(session, program, function, known, options.seed + n, dims, commonir.State(initial), options)
+            for n, known in enumerate(given)
+        ]
     if not is_reporting:
         # Another process writes the answer.
         raise click.exceptions.Exit(0)
     if options.steps is None:
         session.findings.extend(
-            d.located(file=model) for d in api.shape_mismatches(program, ran.outputs, function=function)
+            d.located(file=model) for ran in runs for d in api.shape_mismatches(program, ran.outputs, function=function)
         )
-    return _answer(session, ran, options, None if expected is None else expected.values)
+    return _answer(session, runs, options, [run.values for part in expected for run in part])
 
 
 def _run(
@@ -201,6 +217,7 @@ def _run(
     program: commonir.Module,
     function: str | None,
     inputs: Mapping[str, Array],
+    seed: int,
     dims: Mapping[str, int],
     state: commonir.State,
     options: RunOptions,
@@ -213,7 +230,7 @@ def _run(
         steps=options.steps,
         engine=options.engine,
         function=function,
-        seed=options.seed,
+        seed=seed,
         dims=dims,
         state=state,
         options=api.engine_options(memory_limit_bytes=options.mem_limit, time_limit_seconds=options.time_limit),
@@ -224,39 +241,66 @@ def _run(
     return Ran(program, function, inputs, drawn, outputs, state)
 
 
-def _answer(session: Session, ran: Ran, options: RunOptions, expected: Mapping[str, Array] | None) -> Answer:
-    """Saves outputs and states as the options say, compares outputs, and returns the answer of a run."""
-    api = session.api
-    program, function, inputs, drawn, whole, states = ran
+def _count_of_sets(options: RunOptions, stored: int) -> int:
+    """Returns how many sets of inputs to draw for each of those in files.
+
+    Raises: UsageError for options that do not go with several sets, each of which runs on its own.
+    """
+    if options.sets is not None and (stored > 1 or options.expect is not None):
+        raise click.UsageError("'--sets' draws sets of inputs, and these are stored")
+    count = stored * (options.sets or 1)
+    for name, value in {"--steps": options.steps, "--save-state": options.save_state}.items():
+        if count > 1 and value is not None:
+            raise click.UsageError(f"'{name}' takes one set of inputs, and there are {count}")
+    return options.sets or 1
+
+
+def _answer(
+    session: Session, runs: Sequence[Ran], options: RunOptions, expected: Sequence[Mapping[str, Array]]
+) -> Answer:
+    """Saves outputs and states as the options say, compares outputs, and returns the answer of runs on one set of
+    inputs, or on several.
+    """
+    api, numbered = session.api, session.stored.numbered
+    program, function = runs[0].program, runs[0].function
     ports = api.output_ports(program, function=function)
-    outputs, empty = api.flat_arrays(program, whole, function=function)
-    saved = save_run(session, ran, outputs, options)
-    taken = api.input_ports(program, function=function)
-    # `NAME` stands for the inputs of that name of all ranks.
-    given = {name for name in drawn if name in inputs or (not taken and name.partition(".")[2] in inputs)}
-    is_random = {name: name not in given and not (name in taken and taken[name].is_optional) for name in drawn}
+    flat = [api.flat_arrays(program, ran.outputs, function=function) for ran in runs]
+    outputs = [arrays for arrays, _ in flat]
+    saved = save_runs(session, runs, outputs, options)
+    shown = [_random_inputs(session, ran) for ran in runs]
     comparison = None
-    if expected is not None:
-        comparison = _compared(session, ran, outputs, expected, options)
+    if expected:
+        parts = [
+            _compared(session, ran, arrays, of_run, options)
+            for ran, arrays, of_run in zip(runs, outputs, expected, strict=True)
+        ]
+        comparison = Comparison.of_sets(parts)
         comparison = comparison.replaced(engines=(options.expect, comparison.engines[1]))
         if not comparison.is_within:
             advice = "these inputs were random: give those that the saved outputs were computed from"
-            help = advice if any(is_random.values()) else None
+            help = advice if any(shown) else None
             session.findings.add(codes.OUTPUTS_DIFFER, difference_of(comparison), file=options.expect, help=help)
-    shown = {name: value for name, value in drawn.items() if is_random[name]}
-    others = api.flat_arrays(program, shown, function=function)[0]
+    others = [api.flat_arrays(program, drawn, function=function)[0] for drawn in shown]
     result = _Result(
-        outputs=_summaries(session, outputs),
-        empty=empty,
-        probabilities={} if options.steps else _by_label(outputs, ports),
-        states=_summaries(session, states),
-        random=_summaries(session, others),
+        outputs=_summaries(session, numbered(outputs)),
+        empty=list(numbered([dict.fromkeys(empty) for _, empty in flat])),
+        probabilities={} if options.steps else numbered([_by_label(arrays, ports) for arrays in outputs]),
+        states=_summaries(session, numbered([ran.state for ran in runs])),
+        random=_summaries(session, numbered(others)),
         seed=options.seed,
         saved=saved,
         comparison=comparison,
     )
     is_within = comparison is None or comparison.is_within
     return Answer(result.to_json(), result.write, ExitStatus.YES if is_within else ExitStatus.NO)
+
+
+def _random_inputs(session: Session, ran: Ran) -> Mapping[str, Array]:
+    """Returns the inputs of a run that were drawn at random."""
+    taken = session.api.input_ports(ran.program, function=ran.function)
+    # `NAME` stands for the inputs of that name of all ranks.
+    given = {name for name in ran.drawn if name in ran.given or (not taken and name.partition(".")[2] in ran.given)}
+    return {n: a for n, a in ran.drawn.items() if n not in given and not (n in taken and taken[n].is_optional)}
 
 
 def _check_reproducible(options: RunOptions) -> None:
