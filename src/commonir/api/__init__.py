@@ -29,7 +29,7 @@ import_members(
         " unregistered writable_format",
         "programs": "bundle call_attributes passes valid with_images",
         "profiling": "save_trace",
-        "reference": "declared_operations declared_page doctor is_dialect library tablegen_json",
+        "reference": "declared_operations declared_page doctor is_dialect library load_overlay tablegen_json",
         "running": (
             "DEFAULT_ENGINE input_ports output_ports run_converted run_with_onnxruntime runs "
             "fitted_inputs flat_arrays json_inputs outputs_as_json scalar_input together shape_mismatches"

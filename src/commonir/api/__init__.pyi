@@ -59,6 +59,7 @@ from commonir.api.reference import diff as diff
 from commonir.api.reference import doctor as doctor
 from commonir.api.reference import is_dialect as is_dialect
 from commonir.api.reference import library as library
+from commonir.api.reference import load_overlay as load_overlay
 from commonir.api.reference import operations as operations
 from commonir.api.reference import reference_page as reference_page
 from commonir.api.reference import show as show

@@ -14,11 +14,11 @@ from commonir.base.suggestions import did_you_mean, nearest, offered
 from commonir.formats.format import MLIR, Formats
 from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
-from commonir.reports import OperationEntry, RanksSummary, Summary
+from commonir.reports import Comparison, OperationEntry, Profile, ProfileComparison, RanksSummary, Summary
 
 if TYPE_CHECKING:
     from commonir.inspection.differences import Side
-    from commonir.inspection.viewing import View
+    from commonir.inspection.viewing import Overlaid, View
     from commonir.reports import Differences, DoctorReport, SavedDrawing
 
 
@@ -128,13 +128,21 @@ def show(
 
 
 @overload
-def view(module: Module, *, other: Module | None = None, title: str = "", other_title: str = "") -> View: ...
+def view(
+    module: Module,
+    *,
+    other: Module | None = None,
+    overlay: Overlaid | Sequence[Overlaid] | None = None,
+    title: str = "",
+    other_title: str = "",
+) -> View: ...
 @overload
 def view(
     module: Module,
     path: Path_,
     *,
     other: Module | None = None,
+    overlay: Overlaid | Sequence[Overlaid] | None = None,
     to: str | None = None,
     title: str = "",
     other_title: str = "",
@@ -144,31 +152,64 @@ def view(
     path: Path_ | None = None,
     *,
     other: Module | None = None,
+    overlay: Overlaid | Sequence[Overlaid] | None = None,
     to: str | None = None,
     title: str = "",
     other_title: str = "",
 ) -> SavedDrawing | View:
     """Draws a program: a graph of operations or, for several ranks, lanes with messages as arrows.
 
-    With `other`, both programs are drawn as graphs side by side, with differences highlighted (see `diff`). Without a
-    path, the result is a `View`, which a notebook shows and whose `save` writes it. Otherwise the drawing is written
-    as `to` says, by default by the suffix: `html` is a page with zoom, folding, search and details, `svg`, `png` and
-    `pdf` are images.
+    With `other`, both programs are drawn as graphs side by side, with differences highlighted (see `diff`). `overlay`
+    colours operations by a report about the program, or several: the error of a `Comparison`, the time and memory of a
+    `Profile`, or the findings of `verify`; the page switches between them, images show the first.
+
+    Without a path, the result is a `View`, which a notebook shows and whose `save` writes it. Otherwise the drawing is
+    written as `to` says, by default by the suffix: `html` is a page with zoom, folding, search and details, `svg`,
+    `png` and `pdf` are images.
 
     Raises: DiagnosticError (E0705 for `png` without Pillow, E0804 for another suffix, E0807 for a program that cannot
-    be drawn, E0303 for one too large for `png`, E08xx).
+    be drawn, E0303 for one too large for `png`, E0809 for a report about another program, E08xx).
     """
     from commonir.inspection.viewing import View, draw, draw_beside, form_of, save_drawing  # noqa: PLC0415
 
     form = None if path is None else form_of(path, to)
+    reports = _each_overlay(overlay)
     if other is None:
-        drawing = draw(module, title or ("program" if path is None else Path(path).stem))
+        drawing = draw(module, title or ("program" if path is None else Path(path).stem), reports)
     else:
         from commonir.inspection.differences import marks  # noqa: PLC0415
 
         a, b = [side.compared for side in _sides(module, other)]
-        drawing = draw_beside(a, b, marks(a, b), (title or "first", other_title or "second"))
+        drawing = draw_beside(a, b, marks(a, b), (title or "first", other_title or "second"), reports)
     return View(drawing) if path is None or form is None else save_drawing(drawing, path, form)
+
+
+def _each_overlay(overlay: Overlaid | Sequence[Overlaid] | None) -> list[Overlaid]:
+    """Returns reports one by one; findings that stand alone are one. Raises: TypeError for anything else."""
+    match overlay:
+        case None:
+            return []
+        case Comparison() | Profile() | ProfileComparison():
+            return [overlay]
+        case list() | tuple():
+            findings = [part for part in overlay if isinstance(part, Diagnostic)]
+            reports = [report for part in overlay if not isinstance(part, Diagnostic) for report in _each_overlay(part)]
+            return [*reports, findings] if findings or not reports else reports
+        case _:
+            message = f"overlay: expected a Comparison, a Profile or findings, found {type(overlay).__name__}"
+            raise TypeError(message)
+
+
+def load_overlay(path: Path_, model: Path_ | None = None) -> Overlaid:
+    """Reads a report that `view` takes as overlay: what `cir compare`, `profile` or `check` print with `--json`.
+
+    Of a report of `check` about several files, it takes the findings of `model`.
+
+    Raises: DiagnosticError (E01xx for a file that cannot be read, E0809 for one that is no such report).
+    """
+    from commonir.inspection.viewing.report_files import read_overlay  # noqa: PLC0415
+
+    return read_overlay(path, model)
 
 
 def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool = False) -> Differences:

@@ -524,6 +524,14 @@ REPLACES_INPUT = Code(
     "over the archive of `--state`. For `convert` and `check --fix` a terminal asks, and `--force` replaces.",
     status=_USAGE,
 )
+WRONG_OVERLAY = Code(
+    "E0809",
+    "an overlay does not fit the drawing",
+    "`cir view --overlay FILE` colours the operations of a program by a report about it: the output of `cir compare "
+    "MODEL ... --json`, `cir profile MODEL --json` or `cir check MODEL --json`. Operations are found by the names of "
+    "their values and nodes, so the report must be about the program that is drawn, or about one with the same names.",
+    status=_USAGE,
+)
 WIDENED_OUTPUT = Code(
     "W0801",
     "an array is saved in a wider type",

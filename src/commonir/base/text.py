@@ -77,6 +77,19 @@ def format_bytes(size_bytes: int) -> str:
     return f"{text}B" if " " in text else f"{text} B"
 
 
+def format_seconds(seconds: float) -> str:
+    """Returns a time with three digits and a suitable unit.
+
+    Example:
+        >>> format_seconds(1.5), format_seconds(0.00123), format_seconds(4.2e-6)
+        ('1.5 s', '1.23 ms', '4.2 us')
+    """
+    for unit, length in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= length:
+            return f"{seconds / length:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} us"
+
+
 def parse_bytes(text: str) -> int:
     """Returns a size as people write it: a number of bytes, or one with a decimal unit.
 

@@ -91,6 +91,19 @@ def named_values(function: Function) -> dict[str, Value]:
     return {**out, **dict(zip(function.output_names, function.outputs, strict=False))}
 
 
+def operations_by_name(function: Function) -> dict[str, Operation]:
+    """Returns the operations of the outermost block of a function by the names of their values and nodes.
+
+    The name of a value comes first; a name that several nodes share is absent.
+    """
+    nodes: dict[str, list[Operation]] = {}
+    for op in function.body.operations:
+        nodes.setdefault(op.source_name, []).append(op)
+    by_node = {name: ops[0] for name, ops in nodes.items() if name and len(ops) == 1}
+    by_value = {name: value.defining_op for name, value in named_values(function).items()}
+    return by_node | {name: op for name, op in by_value.items() if op is not None}
+
+
 def find_value(function: Function, name: str) -> Value | None:
     """Returns the value of a name in the outermost block of a function, or the one that the node of this name computes;
     None when there is none.

@@ -174,7 +174,8 @@ def _together(source: int, destination: int, entries: Sequence[TrafficEntry]) ->
 
 
 class SavedDrawing(Report):
-    """An image of a program that was written: what it shows, in one line, and in words what is left out.
+    """An image of a program that was written: what it shows, in one line, and in words what is left out; `overlays`
+    says what the colours of each overlay show.
 
     Units: `width` and `height` are in pixels at its natural size.
     """
@@ -186,6 +187,7 @@ class SavedDrawing(Report):
     summary: str
     findings: tuple[str, ...]
     left_out: tuple[str, ...]
+    overlays: tuple[str, ...] = ()
 
 
 # -- summaries

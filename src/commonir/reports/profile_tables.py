@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonir.base.text import format_bytes, plural
+from commonir.base.text import format_bytes, format_seconds, plural
 from commonir.base.tuples import NamedTuple
 from commonir.reports.columns import NODE, Column
 from commonir.reports.layout import ReportWriter, Style
@@ -53,18 +53,18 @@ _METHODS = {
 
 
 def _write_summary(result: Profile, out: ReportWriter) -> None:
-    out.line(f"{result.function} on {result.engine}: {_time(result.seconds)} a run", Style.STRONG)
+    out.line(f"{result.function} on {result.engine}: {format_seconds(result.seconds)} a run", Style.STRONG)
     total = sum(entry.seconds for entry in result.entries)
     is_separate = result.method == "separate"
     parallel = result.parallel_seconds
-    timed = f"{len(result.entries):,}, {_time(total)} {_METHODS.get(result.method, '')}"
+    timed = f"{len(result.entries):,}, {format_seconds(total)} {_METHODS.get(result.method, '')}"
     out.pairs(
         [
-            ("first run", f"{_time(result.first_seconds)}, including preparation"),
-            ("fastest", f"{_time(result.least_seconds)} of {plural(result.repeat, 'run')}"),
+            ("first run", f"{format_seconds(result.first_seconds)}, including preparation"),
+            ("fastest", f"{format_seconds(result.least_seconds)} of {plural(result.repeat, 'run')}"),
             ("operations", timed if result.entries else "not timed: the engine runs the program as a whole"),
-            ("of that", f"{_time(result.call_seconds)} call overhead for each" if result.call_seconds else ""),
-            ("in parallel", "" if parallel is None else f"{_time(parallel)} with a processor for each rank"),
+            ("of that", f"{format_seconds(result.call_seconds)} call overhead for each" if result.call_seconds else ""),
+            ("in parallel", "" if parallel is None else f"{format_seconds(parallel)} with a processor for each rank"),
             (
                 "memory",
                 f"{format_bytes(result.peak_bytes)} of values needed at once, without weights" if is_separate else "",
@@ -80,7 +80,7 @@ def _write_ranks(ranks: Sequence[RankProfile], out: ReportWriter) -> None:
     rows = [
         (
             rank.name,
-            *map(_time, (rank.seconds, rank.compute_seconds, rank.send_seconds, rank.wait_seconds)),
+            *map(format_seconds, (rank.seconds, rank.compute_seconds, rank.send_seconds, rank.wait_seconds)),
             f"{rank.messages:,}",
             format_bytes(rank.sent_bytes),
             format_bytes(rank.peak_bytes),
@@ -121,7 +121,11 @@ def _write_side_by_side(measured: ProfileComparison, out: ReportWriter, *, is_co
     for title, rows in (("operation", measured.operations), ("layer", measured.layers)):
         shown = rows if is_complete else rows[:_SHOWN]
         if len(rows) > 1 or title == "operation":
-            cells = [("whole program", "", *map(_time, totals.seconds), totals.ratio)] if title == "operation" else []
+            cells = (
+                [("whole program", "", *map(format_seconds, totals.seconds), totals.ratio)]
+                if title == "operation"
+                else []
+            )
             cells += [_side_by_side(row) for row in shown]
             out.line()
             out.table([Column(title), *columns], cells)
@@ -141,7 +145,7 @@ def _write_values(profiles: Sequence[Profile], out: ReportWriter, *, is_complete
     out.line()
     out.line("slowest operations:")
     columns = [Column(profile.engine, is_number=True) for profile in profiles]
-    cells = [(name, operation, *[_time(s) if s else "-" for s in times]) for (name, operation), times in rows]
+    cells = [(name, operation, *[format_seconds(s) if s else "-" for s in times]) for (name, operation), times in rows]
     out.table([Column("value"), Column("operation"), *columns], cells)
 
 
@@ -158,7 +162,12 @@ class _Totals(NamedTuple):
 
 def _side_by_side(row: ProfileRow) -> tuple[str, ...]:
     counts = " / ".join(f"{count:,}" for count in dict.fromkeys(row.counts))
-    return (row.name, counts, *[_time(s) if s else "-" for s in row.seconds], f"{row.ratio:.2f}" if row.ratio else "")
+    return (
+        row.name,
+        counts,
+        *[format_seconds(s) if s else "-" for s in row.seconds],
+        f"{row.ratio:.2f}" if row.ratio else "",
+    )
 
 
 def _write_rest(count: int, title: str, out: ReportWriter) -> None:
@@ -171,12 +180,4 @@ def _costs(entries: Sequence[ProfileEntry], total: float) -> tuple[str, ...]:
     flops = [entry.flops for entry in entries if entry.flops is not None]
     rate = f"{sum(flops) / seconds / 1e9:.2g}" if flops and len(flops) == len(entries) and seconds else ""
     share = f"{seconds / total:.0%}" if total else ""
-    return _time(seconds), share, format_bytes(sum(entry.size_bytes for entry in entries)), rate
-
-
-def _time(seconds: float) -> str:
-    """Returns a time with a suitable unit."""
-    for unit, length in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= length:
-            return f"{seconds / length:.3g} {unit}"
-    return f"{seconds / 1e-6:.3g} us"
+    return format_seconds(seconds), share, format_bytes(sum(entry.size_bytes for entry in entries)), rate

@@ -198,6 +198,32 @@ def test_ranks_and_two_programs_have_the_same_controls(browser: Browser, tmp_pat
     assert browser.complaints() == []
 
 
+def test_an_overlay_is_chosen_in_the_page(browser: Browser, tmp_path: Path) -> None:
+    program = model("resnet_fp32")
+    profile = cir.profile(program, repeat=1)
+    half = cir.convert(program, "mil", precision="float16")
+    api.view(program, tmp_path / "hot.html", overlay=[profile, cir.compare(program, half)])
+    browser.prefer("light")
+    browser.open(tmp_path / "hot.html")
+    assert "slowest" in _text(browser, "shown")
+    assert _text(browser, "legend").startswith("up to")
+    highest = max(profile.entries, key=lambda entry: entry.seconds)
+    first = str(browser.evaluate("document.querySelector('#results li').innerText"))
+    assert highest.name in first
+    darkest = np.abs(_pixels(browser).astype(int) - (157, 0, 38)).max(axis=2) < 3
+    # The step of the slowest operation is in the legend, the drawing and the map.
+    assert darkest.sum() > 200
+    browser.evaluate("document.querySelector('#results li').click()")
+    assert "of all operations" in _text(browser, "details")
+    assert "largest error" in _text(browser, "details")
+    for shown in ("memory at once", "relative error", "operation type", "time on numpy"):
+        browser.press("l", "l")
+        assert browser.evaluate("document.getElementById('overlay').selectedOptions[0].text") == shown
+    _type(browser, "largest error")
+    assert _text(browser, "found").endswith(" found")
+    assert browser.complaints() == []
+
+
 ARRANGED = """
 (() => {
   const data = JSON.parse(document.getElementById('scene').textContent);

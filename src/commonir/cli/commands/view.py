@@ -10,7 +10,7 @@ import click
 
 from commonir.base.text import format_bytes
 from commonir.cli.answer import Answer
-from commonir.cli.options import OUTPUT
+from commonir.cli.options import OUTPUT, PATH
 from commonir.cli.programs import two_programs_argument
 from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.session import Session, verb
@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from commonir.reports import SavedDrawing
 
 
-@verb("cir view model.onnx", "cir view old.onnx new.onnx -o both.html", opens=True)
+@verb(
+    "cir view model.onnx",
+    "cir view old.onnx new.onnx -o both.html",
+    "cir view model.onnx --overlay profile.json -o hot.html",
+    opens=True,
+)
 @two_programs_argument("MODEL [OTHER]", needs_both=False)
 @click.option(
     "-o",
@@ -34,6 +39,14 @@ if TYPE_CHECKING:
     type=click.Choice(["html", "svg", "png", "pdf"]),
     help="The file type, if the suffix of FILE does not determine it.",
 )
+@click.option(
+    "--overlay",
+    "overlays",
+    metavar="FILE",
+    type=PATH,
+    multiple=True,
+    help="Colour operations by a report: `cir compare`, `profile` or `check` with `--json`; may be repeated.",
+)
 @click.option("--open", "is_opened", is_flag=True, help="Open the drawing in the browser.")
 @ranks_options
 def view(
@@ -43,6 +56,7 @@ def view(
     *,
     output: str | None,
     to: str | None,
+    overlays: tuple[str, ...],
     is_opened: bool,
     ranks: int | None,
     parallel: str | None,
@@ -52,6 +66,9 @@ def view(
     Boxes are operations, lines are values; clicking a box of the page shows its attributes, operands, users and
     weights. Regions, modules and repeated layers are boxes that fold. With OTHER, the differences (`cir diff`) are
     marked on both sides.
+
+    An overlay colours operations by the error of their values, with the first divergence, by their time and memory, or
+    by findings. The page switches between several; an image shows the first.
 
     The ranks of a program - an ARK model, a core program with one function for each rank, or any program sharded by
     `--ranks` - are lanes, and messages are arrows. Operations are in program order, a receive below its send. Deadlocks
@@ -66,7 +83,10 @@ def view(
     beside = None if second is None else session.load(second, lenient=True)
     titles = _titles(first, second)
     where = _temporary(first) if output is None else output
-    figure = session.api.view(program, where, other=beside, to=to, title=titles[0], other_title=titles[1])
+    reports = [session.api.load_overlay(session.input_path(path), session.input_path(first)) for path in overlays]
+    figure = session.api.view(
+        program, where, other=beside, overlay=reports or None, to=to, title=titles[0], other_title=titles[1]
+    )
     if is_opened or output is None:
         click.launch(Path(where).resolve().as_uri())
     return Answer(figure.to_json(), lambda out: _write(figure, out))
@@ -89,6 +109,8 @@ def _temporary(model: str) -> str:
 
 def _write(figure: SavedDrawing, out: Terminal) -> None:
     out.line(figure.summary)
+    for overlay in figure.overlays:
+        out.line(f"  {overlay}")
     for finding in figure.findings:
         out.line(f"  {finding}", Style.WARNING)
     for note in figure.left_out:

@@ -12,6 +12,7 @@ from importlib.resources import files
 from math import ceil, floor, log10
 
 from commonir.base.text import escape, format_bytes, plural
+from commonir.base.text import format_seconds as _time
 from commonir.reports import MachinePeak, Profile, ProfileComparison, ProfileEntry, ProfileRow, RankProfile
 from commonir.reports.profile_tables import operation_of
 
@@ -51,14 +52,6 @@ def page(compared: ProfileComparison, peak: MachinePeak, title: str) -> str:
 
 def _text(text: str) -> str:
     return escape_markup(escape(text))
-
-
-def _time(seconds: float) -> str:
-    """Returns a time with a suitable unit."""
-    for unit, length in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= length:
-            return f"{seconds / length:.3g} {unit}"
-    return f"{seconds / 1e-6:.3g} µs"
 
 
 def _rate(number: float, unit: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape as escape_markup
 from pathlib import Path
 
-from commonir.base.codes import NOT_DRAWN, UNKNOWN_OUTPUT_FORMAT
+from commonir.base.codes import NOT_DRAWN, UNKNOWN_OUTPUT_FORMAT, WRONG_OVERLAY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file
 from commonir.base.text import escape
@@ -17,6 +17,7 @@ from commonir.inspection.viewing.details import NO_MARKS, Details, Marks
 from commonir.inspection.viewing.drawing import Drawing
 from commonir.inspection.viewing.graphs import Figure, figure_of
 from commonir.inspection.viewing.lanes import draw_lanes
+from commonir.inspection.viewing.overlays import Overlaid, overlays_of
 from commonir.inspection.viewing.page import page
 from commonir.inspection.viewing.pdf import pdf
 from commonir.inspection.viewing.png import png, scale_of
@@ -28,37 +29,44 @@ from commonir.passes.timeline import core_timeline
 from commonir.reports import SavedDrawing
 
 
-def draw(module: Module, name: str) -> Drawing:
-    """Returns the drawing of a program.
+def draw(module: Module, name: str, overlays: Sequence[Overlaid] = ()) -> Drawing:
+    """Returns the drawing of a program, with operations coloured by reports about it.
 
     Programs of several ranks are drawn as lanes with messages between them, others as graphs of operations.
 
-    Raises: DiagnosticError (E0807) for a program without a function, and errors of a program of ranks whose tensors
-    have no buffers.
+    Raises: DiagnosticError (E0807 for a program without a function, E0809 for a report that is not about it or for
+    lanes), and errors of a program of ranks whose tensors have no buffers.
     """
     ranks = [op for op in module.body.operations if isinstance(op, ark.Rank)]
     if not all(rank.is_placed for rank in ranks):
         raise DiagnosticError(*[finding for finding in verify(module, Dialects()) if finding.is_error])
+    functions = core.ranks_of(module)
+    if overlays and (ranks or functions):
+        message = "an overlay colours the operations of a graph, and the ranks of a program are drawn as lanes"
+        help = "`cir profile MODEL -o profile.html` draws the time of each rank"
+        raise DiagnosticError(Diagnostic(WRONG_OVERLAY, message, help=help))
     if ranks:
         return draw_lanes(timeline(module), name)
-    functions = core.ranks_of(module)
     if functions:
         return draw_lanes(core_timeline(functions), name)
-    return draw_graphs([_graphs(module)], name)
+    return draw_graphs([_graphs(module, details=Details(NO_MARKS, overlays_of(overlays, [module])))], name)
 
 
-def draw_beside(a: Module, b: Module, marks: Marks, names: tuple[str, str]) -> Drawing:
-    """Returns the drawing of two programs as graphs side by side, with marked operations highlighted.
+def draw_beside(
+    a: Module, b: Module, marks: Marks, names: tuple[str, str], overlays: Sequence[Overlaid] = ()
+) -> Drawing:
+    """Returns the drawing of two programs as graphs side by side, with marked operations highlighted, and coloured by
+    reports about them.
 
-    Raises: DiagnosticError (E0807) for a program without a function.
+    Raises: DiagnosticError (E0807 for a program without a function, E0809 for a report that is not about them).
     """
-    details = Details(marks)
-    figures = [_graphs(module, name, details) for module, name in zip((a, b), names, strict=True)]
+    details = Details(marks, overlays_of(overlays, [a, b]))
+    figures = [_graphs(module, name, details=details) for module, name in zip((a, b), names, strict=True)]
     return draw_graphs(figures, " | ".join(names))
 
 
-def _graphs(module: Module, name: str = "", details: Details | None = None) -> Figure:
-    result = figure_of(module, name, Details(NO_MARKS) if details is None else details)
+def _graphs(module: Module, name: str = "", *, details: Details) -> Figure:
+    result = figure_of(module, name, details)
     if not result.graphs:
         message = "there is nothing to draw: the program has no function with a body"
         help = "`cir show MODEL` prints any program as text"
@@ -97,7 +105,9 @@ def save_drawing(drawing: Drawing, path: str | os.PathLike[str], form: str) -> S
     if form == "png" and scale_of(drawing) < 1:
         left_out = (*left_out, f"at {scale_of(drawing):.0%} of its size: svg and pdf have any size")
     size = (round(drawing.width), round(drawing.height))
-    return SavedDrawing(os.fspath(path), len(content), *size, drawing.summary, drawing.findings, left_out)
+    return SavedDrawing(
+        os.fspath(path), len(content), *size, drawing.summary, drawing.findings, left_out, drawing.overlays
+    )
 
 
 class View:
@@ -119,4 +129,4 @@ class View:
         return f'<iframe sandbox="allow-scripts" style="width:100%;height:640px;border:0" srcdoc="{content}"></iframe>'
 
 
-__all__ = ["Drawing", "View", "draw", "draw_beside", "form_of", "save_drawing"]
+__all__ = ["Drawing", "Overlaid", "View", "draw", "draw_beside", "form_of", "save_drawing"]

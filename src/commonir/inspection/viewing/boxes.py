@@ -7,7 +7,7 @@ the layout of every graph with all boxes in it folded, and moves columns and lay
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 
 from commonir.base.text import plural
@@ -17,9 +17,10 @@ from commonir.inspection.viewing.drawing import Drawing, JsonValue
 from commonir.inspection.viewing.graphs import Figure, Graph, Node
 from commonir.inspection.viewing.layers import GraphLayout, Route, Size, layout
 from commonir.inspection.viewing.letters import shortened, tail_of, width_of
+from commonir.inspection.viewing.overlays import Overlay
 from commonir.inspection.viewing.shapes import Box, Curve, Label, Polygon, Position, Shape
 from commonir.inspection.viewing.shapes import Group as ShapeGroup
-from commonir.inspection.viewing.styles import FAMILIES, SMALL
+from commonir.inspection.viewing.styles import FAMILIES, NO_FIGURE, SMALL
 
 MARGIN = 24.0
 PAD = 14.0
@@ -37,6 +38,9 @@ _MOST_OPEN = 400
 """Groups are open at first as long as no more boxes are seen."""
 _MOST_IN_BRANCHES = 60
 """Operations with blocks are open at first as long as no more boxes are in these: branches stand side by side."""
+
+_HIGHEST = 1e300
+"""JSON has no infinity."""
 
 Path = tuple[int, ...]
 """The place of a graph or box: the index of a graph, of a box in it, of a graph in that, and so on."""
@@ -75,6 +79,7 @@ def draw_graphs(figures: Sequence[Figure], name: str) -> Drawing:
     graphs = [graph for figure in figures for graph in figure.graphs]
     opened = _open_at_first(graphs)
     arranging = _Arranging(figures[0].details)
+    overlays = figures[0].details.overlays
     placed = [arranging.place(graph, (n,), opened.__contains__) for n, graph in enumerate(graphs)]
     frames = [group.size if (n,) in opened else _folded_size(group) for n, group in enumerate(placed)]
     places, width, height = _shelves(frames)
@@ -86,20 +91,24 @@ def draw_graphs(figures: Sequence[Figure], name: str) -> Drawing:
     folded = sum([node.role == "group" and path not in opened for path, node in _all_boxes(graphs)])
     closed = len(graphs) - sum([len(path) == 1 for path in opened])
     counts = [plural(count, name) for count, name in ((closed, "graph"), (folded, "group")) if count]
+    legends = list(_legends(graphs, overlays))
     return Drawing(
         width,
         height,
         tuple(shapes),
         (),
-        dict(_legend(graphs)),
+        dict(legends[min(1, len(legends) - 1)][2]),
         name,
         " · ".join([*functions, plural(operations, "operation")]),
-        (),
+        tuple([note for overlay in overlays for note in overlay.notes]),
         (f"{' and '.join(counts)} folded",) if counts else (),
         lambda: {
             "graphs": [{**arranging.data(g, (n,), opened), "open": (n,) in opened} for n, g in enumerate(graphs)],
             "details": figures[0].details.document(),
+            "legends": [[title, summary, list(legend.items())] for title, summary, legend in legends],
         },
+        overlays[0].title if overlays else "",
+        tuple([f"{overlay.title}: {overlay.summary}" for overlay in overlays]),
     )
 
 
@@ -161,14 +170,22 @@ def _shelves(frames: Sequence[Size]) -> tuple[list[Position], float, float]:
     return places, width, below
 
 
-def _legend(graphs: Sequence[Graph]) -> Iterator[tuple[str, str]]:
+def _legends(graphs: Sequence[Graph], overlays: Sequence[Overlay]) -> Iterator[tuple[str, str, Mapping[str, str]]]:
+    """Yields the legends of the page, each with its title, its summary and the labels of styles: that of the types of
+    operations first, then that of each overlay.
+    """
     boxes = [node for _, node in _all_boxes(graphs)]
-    families = {node.family for node in boxes}
-    for family in FAMILIES:
-        if family in families:
-            yield f"is-{family}", "convolution, matmul" if family == "layer" else family
-    if any(node.marks for node in boxes):
-        yield "differs", "different"
+    used = {node.family for node in boxes}
+    labels = {f: "convolution, matmul" if f == "layer" else f for f in FAMILIES if f in used}
+    differs = "different" if any(node.marks for node in boxes) else ""
+    yield (
+        "operation type",
+        "",
+        {f"is-{family}": label for family, label in labels.items()} | ({"differs": differs} if differs else {}),
+    )
+    for overlay in overlays:
+        both = ", ".join(filter(None, (overlay.legend.get("differs"), differs)))
+        yield overlay.title, overlay.summary, {**overlay.legend, **({"differs": both} if both else {})}
 
 
 # -- sizes and places
@@ -219,13 +236,17 @@ class _Arranging:
                 node.label,
                 [node.detail, *node.notes],
             ]
-            if node.graphs or node.marks:
+            if node.graphs or node.marks or any(node.highlights):
                 title = _title_width(node) if node.role == "group" else 0.0
                 row += [
                     [self.data(inner, (*own, m), opened, title) for m, inner in enumerate(node.graphs)],
                     own in opened,
                     list(node.marks),
                 ]
+            if any(node.highlights):
+                row.append(
+                    [None if h is None else [h.style, min(h.value, _HIGHEST), h.frame, h.text] for h in node.highlights]
+                )
             nodes.append(row)
         return {
             "title": graph.title,
@@ -354,11 +375,16 @@ def _box(group: _Placed, number: int, corner: Position) -> Iterator[Shape]:
     is_op = node.role == "op"
     style = "card" if is_op else "fold" if node.role == "group" else "port"
     shapes.append(Box(style, x, y, width, height, 5 if is_op else 8 if node.role == "group" else 14))
-    if is_op:
-        shapes.append(Box(f"is-{node.family}", x, y, width, HEAD, 5))
-    if node.marks:
-        shapes.append(Box("differs", x, y, width, height, 5))
-    shapes.append(Label("onname" if is_op else "name", x + 7, y + 15, shortened(node.label, 12, room)))
+    highlight = node.highlights[0] if node.highlights else None
+    head, ink = (f"is-{node.family}", "onname") if is_op else ("", "name")
+    if highlight is not None or (is_op and group.details.overlays):
+        head = NO_FIGURE if highlight is None else highlight.style
+        ink = f"on-{head}"
+    if head:
+        shapes.append(Box(head, x, y, width, HEAD, 5))
+    frames = {"differs" if node.marks else "", highlight.frame if highlight else ""} - {""}
+    shapes += [Box(frame, x, y, width, height, 5) for frame in sorted(frames)]
+    shapes.append(Label(ink, x + 7, y + 15, shortened(node.label, 12, room)))
     for n, text in enumerate(lines):
         shown = tail_of(text, SMALL, room) if not n else shortened(text, SMALL, room)
         shapes.append(Label("sub", x + 7, y + HEAD + LINE_HEIGHT * (n + 1) - 1, shown))

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from commonir.base.text import escape, with_short_dims
 from commonir.base.tuples import NamedTuple
 from commonir.inspection.viewing.drawing import JsonValue
+from commonir.inspection.viewing.overlays import Highlight, Overlay
 from commonir.inspection.viewing.styles import family_of
 from commonir.inspection.viewing.weights import WeightReader
 from commonir.ir.attributes import (
@@ -59,7 +60,8 @@ class Operand(NamedTuple):
 class Item(NamedTuple):
     """An operation, or an input or output; `role` says which of both, and is empty for an operation.
 
-    `also` is a second name, `where` its position in a text, `marks` are lines about differences.
+    `also` is a second name, `where` its position in a text, `marks` are lines about differences, `highlights` those of
+    overlays, by their titles.
     """
 
     op: str
@@ -71,6 +73,7 @@ class Item(NamedTuple):
     attributes: tuple[tuple[str, str], ...] = ()
     where: str = ""
     marks: tuple[str, ...] = ()
+    highlights: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def json(self) -> JsonValue:
         """Returns it as the page reads it, without what is empty."""
@@ -83,6 +86,7 @@ class Item(NamedTuple):
             **({"attributes": self.attributes} if self.attributes else {}),
             **({"where": self.where} if self.where else {}),
             **({"marks": self.marks} if self.marks else {}),
+            **({"highlights": self.highlights} if self.highlights else {}),
         }
 
 
@@ -103,8 +107,9 @@ class _WeightRow(NamedTuple):
 class Details:
     """Tables of everything that the panel shows; boxes refer to items by number."""
 
-    def __init__(self, marks: Marks = NO_MARKS) -> None:
+    def __init__(self, marks: Marks = NO_MARKS, overlays: Sequence[Overlay] = ()) -> None:
         self._marks = marks
+        self.overlays = tuple(overlays)
         self._dialects = Dialects()
         self._items: list[Item] = []
         self._numbers: dict[Value, int] = {}
@@ -131,6 +136,7 @@ class Details:
                 tuple(_attributes(op, self._dialects)),
                 _position(op),
                 tuple(dict.fromkeys([line for lines in self._marked(op) for line in lines])),
+                tuple(self._highlight_lines(op)),
             )
         )
         if op.name not in self._definitions:
@@ -150,6 +156,15 @@ class Details:
     def _marked(self, op: Operation) -> list[Sequence[str]]:
         makers = [value.defining_op for _, value in weights_of(op)]
         return [self._marks[o] for o in [op, *filter(None, makers)] if o in self._marks]
+
+    def highlights_of(self, op: Operation) -> tuple[Highlight | None, ...]:
+        """Returns the highlight of an operation in each overlay, None where it has none."""
+        return tuple([overlay.highlights.get(op) for overlay in self.overlays])
+
+    def _highlight_lines(self, op: Operation) -> Iterator[tuple[str, tuple[str, ...]]]:
+        for overlay, highlight in zip(self.overlays, self.highlights_of(op), strict=True):
+            if highlight is not None:
+                yield overlay.title, tuple(map(cut, highlight.lines or (highlight.text,)))
 
     def marks_of(self, op: Operation) -> list[str]:
         """Returns the first lines of the marks of an operation and of its weights."""
@@ -197,6 +212,8 @@ class Details:
         for name, text in item.attributes[:_MOST_IN_TOOLTIP]:
             yield f"{name} = {text}"
         yield from item.marks
+        for title, lines in item.highlights:
+            yield f"{title}: {'; '.join(lines)}"
 
     def _value_text(self, number: int) -> str:
         value = self._values[number]

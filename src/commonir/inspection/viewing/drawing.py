@@ -20,7 +20,8 @@ class Drawing(NamedTuple):
 
     `heads` are shapes that stay at the top while the rest moves. `legend` has the label of each style that needs one.
     `findings` describes errors that it shows, `left_out` what is not drawn. `page_data` returns the program for
-    the page, which draws and folds it itself; None where the page draws the shapes.
+    the page, which draws and folds it itself; None where the page draws the shapes. `legend_title` says what the
+    colours of an overlay mean, `overlays` describes each in a line.
     """
 
     width: float
@@ -33,6 +34,8 @@ class Drawing(NamedTuple):
     findings: tuple[str, ...]
     left_out: tuple[str, ...]
     page_data: Callable[[], Mapping[str, JsonValue]] | None = None
+    legend_title: str = ""
+    overlays: tuple[str, ...] = ()
 
     def composed(self) -> tuple[float, float, Sequence[Shape]]:
         """Returns the whole image, with the texts above: its width, its height, its shapes."""
@@ -54,6 +57,9 @@ class Drawing(NamedTuple):
                 y += _LINE
                 above.append(Label(style, _MARGIN, y, line))
         y += 14
+        if self.legend_title:
+            above.append(Label("name", _MARGIN, y + 10, self.legend_title))
+            y += _LINE + 4
         legend, bottom = _legend(self.legend, y, width)
         return [*above, *legend], (bottom + 14 if self.legend else y)
 
@@ -73,7 +79,7 @@ def _legend(labels: Mapping[str, str], top: float, width: float) -> tuple[list[S
 
 
 def _sample(style: str, x: float, y: float) -> Iterator[Shape]:
-    if STYLES[style].fill is None and style != "differs":
+    if STYLES[style].fill is None and style not in ("differs", "onpath"):
         yield Segment(style, (x, y + 6), (x + 18, y + 6))
     else:
         yield Box(style, x, y, 18, 12, 3)

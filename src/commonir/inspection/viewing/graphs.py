@@ -10,9 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from commonir.base.grouping import Interval, intervals, live_counts
-from commonir.base.text import plural
+from commonir.base.text import escape, plural
 from commonir.base.tuples import NamedTuple
 from commonir.inspection.viewing.details import Details, short_type, weights_of
+from commonir.inspection.viewing.overlays import Highlight, Overlay
 from commonir.inspection.viewing.styles import family_of
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
@@ -29,7 +30,8 @@ class Node(NamedTuple):
     line enters or leaves it).
 
     `item` is the number of its details, -1 for none. `family` colours operations; those with `marks` differ from what
-    corresponds to them in another program. `graphs` are the blocks of an operation, or what is in a group.
+    corresponds to them in another program. `graphs` are the blocks of an operation, or what is in a group. `highlights`
+    has one for each overlay.
     """
 
     role: str
@@ -40,6 +42,7 @@ class Node(NamedTuple):
     family: str = ""
     marks: tuple[str, ...] = ()
     graphs: tuple[Graph, ...] = ()
+    highlights: tuple[Highlight | None, ...] = ()
 
 
 class Line(NamedTuple):
@@ -140,7 +143,7 @@ class _Reading:
         groups = () if has_back else _groups(ops, uses, first)
         outer = {self.details.number_of(value): value for value in self._captured.get(holder, ())} if holder else {}
         nodes = [Node("outer", value.name or "from outside", short_type(value)) for value in outer.values()]
-        graph = _Nesting(boxes.nodes, groups).graph(uses, _title(block, holder))
+        graph = _Nesting(boxes.nodes, groups, self.details.overlays).graph(uses, _title(block, holder))
         by_number = dict(zip(outer, nodes, strict=True))
         entries = list(dict.fromkeys([line.value for line in uses if line.source < 0]))
         return graph._replace(nodes=(*[by_number[value] for value in entries], *graph.nodes[graph.entries :]))
@@ -163,15 +166,19 @@ class _Reading:
         if len(weights) > _MOST_WEIGHTS:
             notes.append(f"and {len(weights) - _MOST_WEIGHTS} more weights")
         marks = tuple(self.details.marks_of(op))
+        inner = self._blocks_of(op)
+        within = _combined(self.details.overlays, inner)
+        highlights = tuple([own or found for own, found in zip(self.details.highlights_of(op), within, strict=True)])
         node = Node(
             "op",
-            op.name.partition(".")[2] or op.name,
+            _label(op),
             " · ".join(filter(None, [op.first_name, short_type(op.results[0]) if op.results else ""])),
-            (*notes, *marks),
+            (*_highlight_text(highlights), *notes, *marks),
             self.details.add_operation(op),
             family_of(type(op)),
             marks,
-            self._blocks_of(op),
+            inner,
+            highlights,
         )
         return node, [*op.operands, *self._captured.get(op, ())], op.results
 
@@ -188,6 +195,12 @@ class _Reading:
             labels = ", ".join([f"^{b.label or n}" for n, b in enumerate(last.successors)])
             node = Node("output", last.name.partition(".")[2], labels, item=self.details.add_operation(last))
             boxes.add(node, list(last.operands), [])
+
+
+def _label(op: Operation) -> str:
+    """Returns the name of an operation without its dialect; of an operator without a definition, what the file says."""
+    called = op.undefined_operator if isinstance(op, Op) else ""
+    return escape(called) or op.name.partition(".")[2] or op.name
 
 
 class _Boxes:
@@ -249,9 +262,10 @@ class _Part(NamedTuple):
 class _Nesting:
     """Puts the boxes of groups into graphs of their own."""
 
-    def __init__(self, nodes: Sequence[Node], groups: Sequence[Interval]) -> None:
+    def __init__(self, nodes: Sequence[Node], groups: Sequence[Interval], overlays: Sequence[Overlay]) -> None:
         self._nodes = nodes
         self._groups = groups
+        self._overlays = overlays
 
     def graph(self, lines: Sequence[Line], title: str) -> Graph:
         """Returns the graph of the block."""
@@ -304,17 +318,34 @@ class _Nesting:
         first_exit = len(entries) + len(nodes)
         return _Part(graph, entries, {value: first_exit + n for value, n in exits.items()})
 
-    @staticmethod
-    def _group(graph: Graph) -> Node:
+    def _group(self, graph: Graph) -> Node:
         counts = Counter(_operations_in(graph))
         common = ", ".join([f"{n} {name}" if n > 1 else name for name, n in counts.most_common(4)])
         more = len(counts) - 4
         notes = [common + (", …" if more > 0 else "")]
         marked = _marked_in(graph)
         marks = (f"{marked} differ" if marked > 1 else "1 differs",) if marked else ()
+        highlights = _combined(self._overlays, [graph])
+        texts = (*_highlight_text(highlights), *notes, *marks)
         return Node(
-            "group", graph.title, plural(counts.total(), "operation"), (*notes, *marks), -1, "", marks, (graph,)
+            "group", graph.title, plural(counts.total(), "operation"), texts, -1, "", marks, (graph,), highlights
         )
+
+
+def _combined(overlays: Sequence[Overlay], graphs: Sequence[Graph]) -> tuple[Highlight | None, ...]:
+    """Returns for each overlay the highlight of all that is in some graphs."""
+    result: list[Highlight | None] = []
+    for n, overlay in enumerate(overlays):
+        inner = [node.highlights[n] for graph in graphs for node in graph.nodes if node.highlights]
+        known = [highlight for highlight in inner if highlight is not None]
+        result.append(overlay.combined(known) if known else None)
+    return tuple(result)
+
+
+def _highlight_text(highlights: Sequence[Highlight | None]) -> tuple[str, ...]:
+    """Returns the line of a box with its highlights, if it has any."""
+    texts = [highlight.text for highlight in highlights if highlight is not None]
+    return (" · ".join(texts),) if texts else ()
 
 
 def _operations_in(graph: Graph) -> Iterator[str]:

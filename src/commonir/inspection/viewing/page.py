@@ -21,6 +21,8 @@ from commonir.inspection.viewing.layers import LINE_ROOM
 from commonir.inspection.viewing.shapes import Box, Curve, Group, Label, Polygon, Ring, Segment, Shape
 from commonir.inspection.viewing.styles import STYLES
 
+_SCRIPTS = ("scene", "panel", "program", "paint", "moving", "selecting", "searching", "keys")
+"""The parts of the script of the page, in order; they share one scope."""
 _MARK = re.compile(r"\{\{([A-Z_]+)\}\}")
 _SIZES = {
     "MARGIN": boxes.MARGIN,
@@ -36,10 +38,8 @@ _SIZES = {
 
 def page(drawing: Drawing) -> str:
     """Returns the HTML page of a drawing."""
-    folder = files("commonir.inspection.viewing")
-    script = "".join(
-        [folder.joinpath(name).read_text(encoding="utf-8") for name in ("scene.js", "panel.js", "page.js")]
-    )
+    folder = files("commonir.inspection.viewing").joinpath("browser")
+    script = "".join([folder.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS])
     digest = b64encode(sha256(script.encode()).digest()).decode()
     scene, tables = _documents(drawing)
     parts = {
@@ -85,7 +85,7 @@ def _documents(drawing: Drawing) -> tuple[dict[str, JsonValue], JsonValue]:
     common: dict[str, JsonValue] = {"styles": styles, "sizes": _SIZES}
     if drawing.page_data is not None:
         data = drawing.page_data()
-        return {**common, "graphs": data["graphs"]}, data["details"]
+        return {**common, "graphs": data["graphs"], "legends": data["legends"]}, data["details"]
     scene = {
         "width": drawing.width,
         "height": drawing.height,

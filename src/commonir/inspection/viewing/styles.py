@@ -48,6 +48,22 @@ _COLORS: Mapping[str, tuple[str, str]] = {
     "other": ("#5f6b7a", "#65748a"),
 }
 
+_SCALE = (
+    ("#ffffb2", "#3a1570"),
+    ("#fed976", "#5f1c7c"),
+    ("#feb24c", "#8c2369"),
+    ("#fd8d3c", "#bc3754"),
+    ("#f4602c", "#e35933"),
+    ("#d9251d", "#f98e09"),
+    ("#9d0026", "#f9d84b"),
+)
+"""From low to high: the luminance falls on a light background and rises on a dark one, which needs no colour vision."""
+_BLACK, _WHITE = "#1b1f24", "#ffffff"
+_ON_SCALE = (*[(_BLACK, _WHITE)] * 4, (_BLACK, _BLACK), (_WHITE, _BLACK), (_WHITE, _BLACK))
+SCALE = tuple([f"scale-{n}" for n in range(len(_SCALE))])
+"""The styles of the steps of a scale, from low to high. The letters on each have the style `on-` and its name."""
+NO_FIGURE = "scale-none"
+
 STYLES: Mapping[str, Style] = {
     "page": Style(_PAPER),
     "title": Style(_INK, size=17, is_bold=True),
@@ -83,7 +99,12 @@ STYLES: Mapping[str, Style] = {
     "differs": Style(None, _RED, 2.5, (6, 3)),
     "value": Style(None, ("#7d8b9a", "#6f7f90"), 1.3),
     "valuetip": Style(("#7d8b9a", "#6f7f90")),
+    "onpath": Style(None, _INK, 2),
+    NO_FIGURE: Style(("#e3e7ec", "#2a3038")),
+    f"on-{NO_FIGURE}": Style(_FAINT, size=12, is_bold=True),
     **{f"is-{family}": Style(color) for family, color in _COLORS.items()},
+    **{name: Style(color) for name, color in zip(SCALE, _SCALE, strict=True)},
+    **{f"on-{name}": Style(ink, size=12, is_bold=True) for name, ink in zip(SCALE, _ON_SCALE, strict=True)},
 }
 
 

@@ -6,8 +6,8 @@
 function readGraph(data, parent, index, all) {
   const graph = { isOpen: data.open !== false, title: data.title, least: data.least, parent, index, trunks: data.trunks, nodes: [], lines: [] };
   for (const [n, row] of data.nodes.entries()) {
-    const [role, x, layer, w, h, item, family, label, lines, graphs, isOpen, marks] = row;
-    const node = { role, x, layer, w, h, item, family, label, lines, graph, isOpen: Boolean(isOpen), marks: marks || [] };
+    const [role, x, layer, w, h, item, family, label, lines, graphs, isOpen, marks, highlights] = row;
+    const node = { role, x, layer, w, h, item, family, label, lines, graph, isOpen: Boolean(isOpen), marks: marks || [], highlights: highlights || [] };
     node.at = `${index}.${n}`;
     node.graphs = (graphs || []).map((inner, m) => readGraph(inner, node, `${node.at}.${m}`, all));
     graph.nodes.push(node);
