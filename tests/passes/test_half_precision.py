@@ -117,3 +117,38 @@ def test_operations_in_half_precision_are_those_of_coremltools(network: str) -> 
 def _gives_half(op: Operation) -> bool:
     """Returns whether an operation gives half precision."""
     return any(isinstance(r.type, TensorType) and r.type.element is f16 for r in op.results)
+
+
+def _halved(nodes: list[onnx.NodeProto]) -> cir.Module:
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(nodes, "g", [value("x", 1, [2])], [value("y", 1, [2])])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=9)
+    return cir.convert(cir.loads(model.SerializeToString(), format="onnx"), "onnx", precision="float16")
+
+
+def test_name_of_a_half_is_new() -> None:
+    """A program may have the name already that the half of an output would receive."""
+    nodes = [
+        onnx.helper.make_node("Exp", ["x"], ["y_fp16"]),
+        onnx.helper.make_node("Neg", ["y_fp16"], ["y"]),
+    ]
+    half = _halved(nodes)
+    names = [v.name for op in half.nested() for v in op.results]
+    assert sorted(names) == sorted(set(names))
+    onnx.checker.check_model(onnx.load_model_from_string(cir.dumps(half)), full_check=True)
+
+
+def test_identities_are_computed_in_half_precision() -> None:
+    nodes = [
+        onnx.helper.make_node("Exp", ["x"], ["a"]),
+        onnx.helper.make_node("Identity", ["a"], ["b"]),
+        onnx.helper.make_node("Neg", ["b"], ["y"]),
+    ]
+    half = _halved(nodes)
+    assert [op.name for op in half.nested() if op.name.startswith("onnx.") and op.results] == [
+        "onnx.Cast",
+        "onnx.Exp",
+        "onnx.Identity",
+        "onnx.Neg",
+        "onnx.Cast",
+    ]

@@ -91,9 +91,8 @@ def labels_of_text(text: str) -> tuple[str, ...] | tuple[int, ...]:
     except JsonError:
         return ()
     if isinstance(value, dict):
-        by_index = {int(key): label for key, label in value.items() if key.isdecimal()}
-        is_complete = len(by_index) == len(value) and sorted(by_index) == list(range(len(by_index)))
-        value = [by_index[n] for n in range(len(by_index))] if is_complete else None
+        keys = [str(n) for n in range(len(value))]
+        value = [value[key] for key in keys] if value.keys() == set(keys) else None
     if not isinstance(value, list):
         return ()
     numbers = tuple([v for v in value if isinstance(v, int) and not isinstance(v, bool)])

@@ -66,8 +66,8 @@ else:
 
 _SEVERAL = 2
 _LAYOUT = "dlti."
-# Each suggestion compares a name with all visible ones.
-_MAX_SUGGESTIONS = 20
+MAX_SUGGESTIONS = 20
+"""How many undefined names receive a suggestion, which compares a name with all visible ones."""
 
 Locate = Callable[[Operation, Diagnostic], Diagnostic]
 
@@ -85,15 +85,17 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
     locate = _at_path() if locate is None else locate
     diagnostics = Diagnostics()
     visible: set[Value] = set()
-    untrusted = UntrustedValues()
+    untrusted, orders = UntrustedValues(), _Orders()
     pending = [_BlockVisit(iter((root,)))]
     while pending:
         visit = pending[-1]
         for op in visit.rest(visible):
             is_untrusted = untrusted.propagate(op)
             if not (is_untrusted and visible.issuperset(op.operands)):
-                candidates = visible if len(diagnostics) < _MAX_SUGGESTIONS else ()
-                own = _undefined(op, visible, candidates) if is_untrusted else _check(op, visible, candidates, dialects)
+                candidates = visible if len(diagnostics) < MAX_SUGGESTIONS else ()
+                is_defined = visible.issuperset(op.operands)
+                own = [] if is_defined else list(_undefined(op, visible, candidates, orders))
+                own += () if is_untrusted else _check(op, dialects)
                 wrong = [(op, d) for d in own]
                 if op.regions:
                     wrong += _check_symbols(op)
@@ -243,34 +245,49 @@ def _positions_in(block: Block, positions: Positions) -> dict[Operation, int]:
     return result
 
 
-def _undefined(op: Operation, visible: set[Value], candidates: Iterable[Value]) -> Iterator[Diagnostic]:
+def _undefined(
+    op: Operation, visible: set[Value], candidates: Iterable[Value], orders: _Orders
+) -> Iterator[Diagnostic]:
     for n, v in enumerate(op.operands):
         if v not in visible:
-            yield undefined_operand(op, n, v, candidates)
+            yield undefined_operand(op, n, v, candidates, orders.fix(op, v))
 
 
-def undefined_operand(op: Operation, n: int, value: Value, candidates: Iterable[Value] = ()) -> Diagnostic:
+def undefined_operand(
+    op: Operation, n: int, value: Value, candidates: Iterable[Value] = (), fix: Fix | None = None
+) -> Diagnostic:
     """Returns the error for an operand that no operation before it defines; `candidates` are values it may refer to."""
     help = "`cir opt` puts the operations in order" if _may_move(op, value) else None
     reason = "is used before it is defined"
     if value.owner is None:
         reason, help = "is not defined", did_you_mean(value.name, sorted({v.name for v in candidates}))
     name = f" '{value.name}'" if value.name else ""
-    fix = None if value.owner is None else _ordering(op, value)
     return Diagnostic(UNDEFINED_VALUE, f"{op.name}: operand {n}{name} {reason}", help=help, fix=fix)
 
 
-def _ordering(op: Operation, value: Value) -> Fix | None:
+class _Orders:
+    """The fixes that sort the operations of a block, each computed once for all operations that need it."""
+
+    def __init__(self) -> None:
+        self._fixes: dict[tuple[Block, bool], Fix | None] = {}
+
+    def fix(self, op: Operation, value: Value) -> Fix | None:
+        """Returns the fix for an operation that uses a value too early; None if no order is right."""
+        block = None if value.defining_op is None else value.defining_op.parent
+        if block is None or block not in [outer.parent for outer in (op, *op.ancestors())]:
+            return None
+        key = block, _may_move(op, value)
+        if key not in self._fixes:
+            self._fixes[key] = _ordering(*key)
+        return self._fixes[key]
+
+
+def _ordering(block: Block, ordered_by_data: bool) -> Fix | None:
     """Returns the fix that sorts a block, which operations with effects leave in their order; None if none does."""
-    block = None if value.defining_op is None else value.defining_op.parent
-    if block is None or block not in [outer.parent for outer in (op, *op.ancestors())]:
-        return None
     if block.parent is None or len(block.parent.blocks) > 1:
         return None
-    order = sorted_operations(block, ordered_by_data=_may_move(op, value))
-    if not order:
-        return None
-    return Fix(SORTED, partial(put_in_order, block, order), block)
+    order = sorted_operations(block, ordered_by_data=ordered_by_data)
+    return Fix(SORTED, partial(put_in_order, block, order), block) if order else None
 
 
 def _may_move(op: Operation, value: Value) -> bool:
@@ -281,8 +298,8 @@ def _may_move(op: Operation, value: Value) -> bool:
     return isinstance(parent, Function) and parent.ordered_by_data and value.defining_op is not None
 
 
-def _check(op: Operation, visible: set[Value], candidates: Iterable[Value], dialects: Dialects) -> list[Diagnostic]:
-    result = [] if visible.issuperset(op.operands) else list(_undefined(op, visible, candidates))
+def _check(op: Operation, dialects: Dialects) -> list[Diagnostic]:
+    result: list[Diagnostic] = []
     not_ended = list(_not_ended(op)) if op.regions and isinstance(op, MlirOp) else []
     if not_ended:
         # Other errors in its blocks may be consequences.

@@ -250,7 +250,7 @@ def computes_in(op: Operation, element: ElementType) -> bool:
     """Returns whether an operation computes something of an element type: it is not a constant, cast or structure."""
     if not isinstance(op, Op) or op.has_trait(traits.Terminator) or op.has_trait(traits.ConstantLike):
         return False
-    if isinstance(op, Function | core.Cast) or op.name.endswith((".cast", ".Cast", ".identity", ".Identity")):
+    if isinstance(op, Function | core.Cast):
         return False
     return any(isinstance(v.type, TensorType) and v.type.element is element for v in (*op.operands, *op.results))
 

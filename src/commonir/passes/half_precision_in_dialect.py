@@ -7,6 +7,7 @@ not, stay in single precision between casts. Inputs, outputs, and the borders of
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from commonir.base.diagnostics import DiagnosticError, InternalError
@@ -59,7 +60,7 @@ class _Halving:
         self.log = log
         self.constants = Constants(log)
         self.halves: dict[Value, Value] = {}
-        self.created: list[Operation] = []
+        self.created: dict[Operation, None] = {}
         self.names = {v.name for op in function.walk() for v in op.results} | {v.name for v in function.inputs}
 
     def apply(self) -> None:
@@ -102,7 +103,7 @@ class _Halving:
         fixed = _fixed_operands(op)
         if op.operands and all(v in fixed for v in op.operands if _is_single(v)):
             return "its definition takes f32 only"
-        before = len(self.created)
+        new = [v for v in dict.fromkeys(op.operands) if v not in fixed and _is_single(v) and v not in self.halves]
         operands = tuple([v if v in fixed or not _is_single(v) else self._half(v) for v in op.operands])
         copy: Op = op.clone_shallow(operands, ())
         if self.forms.is_compressed(op):
@@ -112,7 +113,7 @@ class _Halving:
         fault = _fault(copy, op)
         if fault:
             copy.operands = ()
-            self._discard(before)
+            self._discard(new)
             return fault
         copy.location = op.location
         return copy
@@ -148,7 +149,7 @@ class _Halving:
             block.insert_before(block.first, op)
         else:
             block.append(op)
-        self.created.append(op)
+        self.created[op] = None
 
     def _replace(self, op: Op, built: Op) -> None:
         """Puts a built operation in the place of one; users that stay in single precision receive casts."""
@@ -180,13 +181,13 @@ class _Halving:
 
     # -- clearing up
 
-    def _discard(self, before: int) -> None:
-        """Removes what was created for an operation that stays, if nothing else uses it."""
-        for op in reversed(self.created[before:]):
-            if not any(r.is_used for r in op.results):
-                self.halves = {v: h for v, h in self.halves.items() if h.owner is not op}
-                op.erase()
-                self.created.remove(op)
+    def _discard(self, values: Sequence[Value]) -> None:
+        """Removes the halves of values, which were created for an operation that stays."""
+        for value in values:
+            cast = self.halves.pop(value).owner
+            if isinstance(cast, Operation):
+                cast.erase()
+                del self.created[cast]
 
     def _remove_unused(self) -> None:
         """Removes casts and constants that nothing uses; a constant in half precision takes the name of the other."""
@@ -208,7 +209,7 @@ class _Halving:
         for output in self.function.outputs:
             half = self.halves.get(output)
             if half is not None and half.owner is not None and output.owner in self.created:
-                half.name, output.name = output.name.replace("_fp32", "_fp16"), half.name
+                half.name, output.name = self._fresh(f"{half.name}_fp16"), half.name
 
 
 def _is_single(value: Value) -> bool:

@@ -44,7 +44,9 @@ from commonir.ods import (
 )
 from commonir.ods.branching import RegionBranch, SinglePath, single_path
 from commonir.ods.faults import with_operands
+from commonir.ods.operation import Positions
 from commonir.ods.patterns import differ_only_in_shape
+from commonir.ods.verify import MAX_SUGGESTIONS
 from commonir.passes.data_dependent_dims import DimNames
 from commonir.passes.entry_types import entry_types
 from commonir.passes.function_faults import function_faults
@@ -343,6 +345,7 @@ class _Lowering:
         self.shapes = shapes
         self.states = states.by_input
         self.values: dict[Value, Value] = {}
+        self.positions: Positions = {}
         # Operations that could not be lowered, which has been reported, and their results.
         self.failed: set[Operation] = set()
         self.missing: set[Value] = set()
@@ -515,7 +518,7 @@ class _Lowering:
             self.missing.add(result)
             if value not in self.missing:
                 message = f"{called.symbol_name}: output '{value.name}' is not defined"
-                self.diagnostics.add(UNDEFINED_VALUE, message, where=path_of(op))
+                self.diagnostics.add(UNDEFINED_VALUE, message, where=path_of(op, self.positions))
 
     def _check_results(
         self, called: Function, inputs: Sequence[Value | None], outputs: Sequence[Value], frame: _Frame, user: Operation
@@ -528,7 +531,7 @@ class _Lowering:
             check = called.result_check(known, outputs)
         except DiagnosticError as error:
             self.diagnostics.extend(
-                located_at(d.located(where=path_of(user)), user.location) for d in error.diagnostics
+                located_at(d.located(where=path_of(user, self.positions)), user.location) for d in error.diagnostics
             )
             return
         if isinstance(check, Op):
@@ -626,7 +629,9 @@ class _Lowering:
         """Returns the replacements of the values that an operation uses; reports those that have none."""
         for n, v in enumerate(values):
             if v not in self.values and v not in self.missing:
-                self.diagnostics.extend([undefined_operand(user, n, v, self.values).located(where=path_of(user))])
+                candidates = self.values if len(self.diagnostics) < MAX_SUGGESTIONS else ()
+                found = undefined_operand(user, n, v, candidates)
+                self.diagnostics.extend([found.located(where=path_of(user, self.positions))])
         if self.preserved is None:
             return tuple([self.values[v] for v in values if v in self.values])
         return self._cast([v for v in values if v in self.values], self._stays(user))
@@ -647,7 +652,7 @@ class _Lowering:
     def _report(self, op: Operation, diagnostics: Iterable[Diagnostic]) -> None:
         """Reports why the results of an operation have no replacement."""
         found = [with_operands(op, d) for d in diagnostics] if isinstance(op, Op) else diagnostics
-        self.diagnostics.extend(located_at(d.located(where=path_of(op)), op.location) for d in found)
+        self.diagnostics.extend(located_at(d.located(where=path_of(op, self.positions)), op.location) for d in found)
         self._fail(op)
 
     def _fail(self, op: Operation) -> None:

@@ -76,10 +76,11 @@ def _erase(operations: Sequence[Operation]) -> None:
 
 
 def _forget(holder: Operation, names: Sequence[str]) -> None:
-    rest = [n for n in unknown_fields.kept_names(holder, unknown_fields.VALUE_INFO) or () if n not in names]
+    gone = set(names)
+    rest = [n for n in unknown_fields.kept_names(holder, unknown_fields.VALUE_INFO) or () if n not in gone]
     unknown_fields.keep_names(holder, unknown_fields.VALUE_INFO, rest)
     forms = unknown_fields.stored(holder, unknown_fields.TYPE_FORMS)
-    remaining = [(key, form) for key, form in forms.items() if key.partition(" ")[2] not in names]
+    remaining = [(key, form) for key, form in forms.items() if key.partition(" ")[2] not in gone]
     holder.set_extra(unknown_fields.TYPE_FORMS, DictionaryAttr(tuple(remaining)) if remaining else None)
 
 

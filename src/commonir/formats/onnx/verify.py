@@ -26,7 +26,7 @@ Source: ONNX IR specification.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 
@@ -42,7 +42,7 @@ from commonir.base.file_codes import (
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import onnx
 from commonir.formats.onnx import leftovers, unknown_fields
-from commonir.formats.onnx.opset_imports import is_default_domain, only_version, use_of
+from commonir.formats.onnx.opset_imports import Use, is_default_domain, only_version, use_of
 from commonir.formats.onnx.sharding import check_sharding
 from commonir.ir.attributes import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Module, replace_function
@@ -115,25 +115,26 @@ def _check_holder(holder: Holder, domains: set[str], positions: Positions) -> It
     if isinstance(holder, onnx.Graph):
         yield from _check_interface(holder, place)
     yield from _check_annotations(holder, place)
-    label = "M2" if isinstance(holder, onnx.Graph) else "F2"
-
     yield from _check_leftovers(holder, place)
     has_nested = any(op.regions for op in holder.body.operations)
     visible = {v.name: v for v in holder.inputs if v.name}
-    names: dict[str, Operation] = {}
+    checks = _NodeChecks(holder, opsets, domains)
+    names: dict[str, int] = {}
     for op in holder.walk_list():
         if op is holder:
             continue
         if isinstance(op, onnx.SparseInitializer):
             yield from located(op, op.misplaced())
         elif isinstance(op, _NODES):
-            yield from located(op, _check_node(op, opsets, domains, label, holder), positions)
+            yield from located(op, checks.check(op), positions)
             yield from located(op, leftovers.untyped_attributes(op), positions)
             name = op.source_name
-            if name and names.setdefault(name, op) is not op:
+            if name in names:
                 text = f"G4: another node has the name '{name}'"
-                fix = Fix(f"renamed the second node '{name}'", partial(_rename_node, op, name, names.keys()))
+                fix = Fix(f"renamed the second node '{name}'", partial(_rename_node, op, name, names))
                 yield Diagnostic(QUESTIONABLE_MODEL, text, where=path_of(op, positions), fix=fix)
+            elif name:
+                names[name] = 0
         if has_nested:
             yield from _check_hiding(op, holder, visible, positions)
 
@@ -178,40 +179,90 @@ def _check_interface(graph: onnx.Graph, place: str) -> Iterator[Diagnostic]:
                 yield Diagnostic(MALFORMED_TYPE, text, where=f"{place}.{part} '{v.name}'")
 
 
-def _check_node(
-    op: Op, opsets: Mapping[str, int], domains: set[str], label: str, holder: Holder
-) -> Iterator[Diagnostic]:
-    domain = op.domain if isinstance(op, onnx.Custom) else onnx.operator_of(op.name)[0]
-    if isinstance(op, onnx.Call):
-        domain = op.callee.domain if op.callee is not None else ""
-    is_stated = domain in opsets or (is_default_domain(domain) and any(map(is_default_domain, opsets)))
-    if not is_stated:
-        text = f"{label}: no version of the operator set '{domain or 'ai.onnx'}' is stated"
-        yield Diagnostic(MALFORMED_PROGRAM, text, fix=_stating(holder, domain))
-    if op.name.startswith(onnx.added_name("")):
-        text = f"G3: '{onnx.operator_of(op.name)[1]}' is an operator of onnxruntime, not of this version of ONNX"
-        yield Diagnostic(QUESTIONABLE_MODEL, text)
-    if isinstance(op, onnx.Custom):
-        yield from _check_custom(op, opsets, domains)
-    elif isinstance(op, onnx.OnnxOp):
-        if onnx.is_deprecated(type(op)):
-            text = f"G3: '{onnx.operator_of(op.name)[1]}' may not be used from {op.deprecated_since} on"
-            yield Diagnostic(UNKNOWN_OPERATION, text, help=f"use {op.successor}, or an older operator set")
-        yield from _check_sizes(op)
+class _NodeChecks:
+    """The checks of the nodes of a graph or function. A fix or suggestion that many nodes need is computed once."""
 
+    def __init__(self, holder: Holder, opsets: Mapping[str, int], domains: set[str]) -> None:
+        self._holder = holder
+        self._opsets = opsets
+        self._domains = domains
+        self._label = "M2" if isinstance(holder, onnx.Graph) else "F2"
+        self._uses: dict[str, list[Use]] | None = None
+        self._fixes: dict[str, Fix | None] = {}
+        self._suggestions: dict[str, str | None] = {}
 
-def _stating(holder: Holder, domain: str) -> Fix | None:
-    """Returns the fix that states the version of an operator set, where the operators can have one meaning only."""
-    root = holder.parent_op
-    declared = root.extra.get(onnx.IR_VERSION) if root is not None else None
-    uses = [use_of(op) for op in holder.walk_list() if isinstance(op, onnx.OnnxOp) and _is_of(op, domain)]
-    ir_version = declared.value if isinstance(declared, IntegerAttr) else 0
-    version = only_version(domain, uses, ir_version) if uses else None
-    if version is None:
-        return None
-    text = f"stated version {version} of the operator set '{domain or 'ai.onnx'}'"
-    imports = DictionaryAttr((*holder.opset_import.entries, (domain, IntegerAttr(version))))
-    return Fix(text, partial(_replace, holder, opset_import=imports), holder)
+    def check(self, op: Op) -> Iterator[Diagnostic]:
+        """Yields what is wrong with a node beyond its definition."""
+        domain = op.domain if isinstance(op, onnx.Custom) else onnx.operator_of(op.name)[0]
+        if isinstance(op, onnx.Call):
+            domain = op.callee.domain if op.callee is not None else ""
+        opsets = self._opsets
+        is_stated = domain in opsets or (is_default_domain(domain) and any(map(is_default_domain, opsets)))
+        if not is_stated:
+            text = f"{self._label}: no version of the operator set '{domain or 'ai.onnx'}' is stated"
+            yield Diagnostic(MALFORMED_PROGRAM, text, fix=self._stating(domain))
+        if op.name.startswith(onnx.added_name("")):
+            text = f"G3: '{onnx.operator_of(op.name)[1]}' is an operator of onnxruntime, not of this version of ONNX"
+            yield Diagnostic(QUESTIONABLE_MODEL, text)
+        if isinstance(op, onnx.Custom):
+            yield from self._check_custom(op)
+        elif isinstance(op, onnx.OnnxOp):
+            if onnx.is_deprecated(type(op)):
+                text = f"G3: '{onnx.operator_of(op.name)[1]}' may not be used from {op.deprecated_since} on"
+                yield Diagnostic(UNKNOWN_OPERATION, text, help=f"use {op.successor}, or an older operator set")
+            yield from _check_sizes(op)
+
+    def _stating(self, domain: str) -> Fix | None:
+        """Returns the fix that states the version of an operator set, where the operators can have one meaning only."""
+        if domain not in self._fixes:
+            root = self._holder.parent_op
+            declared = root.extra.get(onnx.IR_VERSION) if root is not None else None
+            ir_version = declared.value if isinstance(declared, IntegerAttr) else 0
+            uses = self._uses_of(domain)
+            version = only_version(domain, uses, ir_version) if uses else None
+            self._fixes[domain] = None if version is None else self._stating_version(domain, version)
+        return self._fixes[domain]
+
+    def _stating_version(self, domain: str, version: int) -> Fix:
+        text = f"stated version {version} of the operator set '{domain or 'ai.onnx'}'"
+        imports = DictionaryAttr((*self._holder.opset_import.entries, (domain, IntegerAttr(version))))
+        return Fix(text, partial(_replace, self._holder, opset_import=imports), self._holder)
+
+    def _uses_of(self, domain: str) -> Sequence[Use]:
+        if self._uses is None:
+            self._uses = {}
+            for op in self._holder.walk_list():
+                if isinstance(op, onnx.OnnxOp):
+                    own = onnx.operator_of(op.name)[0]
+                    self._uses.setdefault("" if is_default_domain(own) else own, []).append(use_of(op))
+        return self._uses.get("" if is_default_domain(domain) else domain, ())
+
+    def _check_custom(self, op: onnx.Custom) -> Iterator[Diagnostic]:
+        name = onnx.operation_name(op.domain, op.op_type)
+        shown = op.undefined_operator
+        if name is None:
+            if op.domain in self._domains:
+                yield Diagnostic(UNKNOWN_OPERATION, f"G3: the model has no function '{shown}'")
+            else:
+                yield Diagnostic(UNCHECKED_OPERATOR, f"no definition of '{shown}' is known")
+            return
+        known = onnx.DIALECT.operations
+        version = self._opsets.get(op.domain, self._opsets.get("", 0))
+        if name not in known and op.domain in onnx.PARTLY_DEFINED:
+            yield Diagnostic(UNCHECKED_OPERATOR, f"no definition of '{shown}' is known")
+        elif name not in known:
+            if name not in self._suggestions:
+                self._suggestions[name] = did_you_mean(name, known)
+            help = self._suggestions[name]
+            yield Diagnostic(UNKNOWN_OPERATION, f"G3: there is no operator '{shown}'", help=help)
+        elif onnx.DIALECT.find(name, onnx.version_in(op.domain, version)) is None:
+            since = onnx.first_version(name)
+            if since <= onnx.OLDEST_OPSET:
+                text = f"no definition of '{shown}' in version {version} is known: {since} is the oldest"
+                yield Diagnostic(UNCHECKED_OPERATOR, text)
+                return
+            text = f"G3: '{shown}' is not in version {version} of its operator set"
+            yield Diagnostic(UNKNOWN_OPERATION, text, notes=(f"it came with version {since}",) if since else ())
 
 
 def _name_graph(graph: onnx.Graph) -> None:
@@ -222,48 +273,19 @@ def _name_graph(graph: onnx.Graph) -> None:
     _replace(graph, sym_name=_GRAPH_NAME)
 
 
-def _is_of(op: Op, domain: str) -> bool:
-    own = onnx.operator_of(op.name)[0]
-    return own == domain or (is_default_domain(own) and is_default_domain(domain))
-
-
 def _replace(holder: Holder, **changes: object) -> None:
     """Changes attributes of a graph or function, unless another fix has replaced it."""
     if holder.parent is not None:
         replace_function(holder, holder.with_attributes(**changes))
 
 
-def _rename_node(op: Operation, name: str, names: Collection[str]) -> None:
-    """Gives a node a name that no other one has."""
-    new_name = next(n for k in count(1) if (n := f"{name}_{k}") not in names)
+def _rename_node(op: Operation, name: str, names: dict[str, int]) -> None:
+    """Gives a node a name that no other one has. `names` has the last number that was added to each."""
+    names[name] = next(k for k in count(names[name] + 1) if f"{name}_{k}" not in names)
+    new_name = f"{name}_{names[name]}"
+    names[new_name] = 0
     op.set_extra(onnx.NODE_NAME, None)
     op.location = Location(name=new_name)
-
-
-def _check_custom(op: onnx.Custom, opsets: Mapping[str, int], domains: set[str]) -> Iterator[Diagnostic]:
-    name = onnx.operation_name(op.domain, op.op_type)
-    shown = op.undefined_operator
-    if name is None:
-        if op.domain in domains:
-            yield Diagnostic(UNKNOWN_OPERATION, f"G3: the model has no function '{shown}'")
-        else:
-            yield Diagnostic(UNCHECKED_OPERATOR, f"no definition of '{shown}' is known")
-        return
-    known = onnx.DIALECT.operations
-    version = opsets.get(op.domain, opsets.get("", 0))
-    if name not in known and op.domain in onnx.PARTLY_DEFINED:
-        yield Diagnostic(UNCHECKED_OPERATOR, f"no definition of '{shown}' is known")
-    elif name not in known:
-        help = did_you_mean(name, known)
-        yield Diagnostic(UNKNOWN_OPERATION, f"G3: there is no operator '{shown}'", help=help)
-    elif onnx.DIALECT.find(name, onnx.version_in(op.domain, version)) is None:
-        since = onnx.first_version(name)
-        if since <= onnx.OLDEST_OPSET:
-            text = f"no definition of '{shown}' in version {version} is known: {since} is the oldest"
-            yield Diagnostic(UNCHECKED_OPERATOR, text)
-            return
-        text = f"G3: '{shown}' is not in version {version} of its operator set"
-        yield Diagnostic(UNKNOWN_OPERATION, text, notes=(f"it came with version {since}",) if since else ())
 
 
 def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
