@@ -24,6 +24,7 @@ from commonir.base import codes, file_codes
 from commonir.base.arrays import flat_values
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from commonir.base.files import atomic_file
+from commonir.inspection.faults.failing_conversions import FailingConversion
 from commonir.inspection.faults.reducing import Part
 from commonir.reports import (
     Change,
@@ -320,8 +321,8 @@ def compare(a: Module, engines: Sequence[str]) -> Comparison:
 
 
 @answer
-def conversion_fails(format: str) -> Callable[..., bool]:
-    return lambda *_: bool(format)
+def conversion_fails(format: str) -> FailingConversion:
+    return FailingConversion(str, format)
 
 
 @answer

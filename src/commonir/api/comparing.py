@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from commonir.inspection.faults.failing_commands import FailingCommand
+    from commonir.inspection.faults.failing_conversions import FailingConversion
     from commonir.inspection.faults.reducing import Part
     from commonir.ir.operation import Value
     from commonir.runtime.comparing.divergence import Side, ValueComparison
@@ -302,7 +303,7 @@ def reduce(
     seed: int = 0,
     dims: Mapping[str, int] | None = None,
     on_progress: Callable[[str], None] = lambda _: None,
-    on_smaller: Callable[[Part], None] = lambda _: None,
+    on_smaller: Callable[[Part], object] = lambda _: None,
 ) -> Part | None:
     """Returns a small part of a function on which something still fails, with the values of its inputs; None if it does
     not fail on the whole function.
@@ -367,25 +368,14 @@ def differs(engines: Sequence[str]) -> Callable[[Module, Mapping[str, Array]], b
     return holds
 
 
-def conversion_fails(format: str) -> Callable[[Module, Mapping[str, Array]], bool]:
-    """Returns the condition that a program cannot be converted to a format. Raises: DiagnosticError (E0904)."""
+def conversion_fails(format: str, text: re.Pattern[str] | None = None) -> FailingConversion:
+    """Returns the condition that a program cannot be converted to a format, for the first fault of the whole program,
+    or the first that matches `text`. Raises: DiagnosticError (E0904).
+    """
+    from commonir.inspection.faults.failing_conversions import FailingConversion  # noqa: PLC0415
+
     file_format(format)
-
-    known: set[str] = set()
-
-    def holds(module: Module, inputs: Mapping[str, Array]) -> bool:
-        del inputs
-        try:
-            convert(module, format)
-        except DiagnosticError as error:
-            codes = {d.code.id for d in error.diagnostics if d.is_error}
-            if not known:
-                # Those of the whole program, which is tried first.
-                known.update(codes)
-            return not known.isdisjoint(codes)
-        return False
-
-    return holds
+    return FailingConversion(lambda module: convert(module, format), format, text)
 
 
 def _values_inside(

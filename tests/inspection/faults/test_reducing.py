@@ -9,17 +9,23 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from numpy.typing import NDArray
+from onnx import TensorProto, helper
 
 import commonir as cir
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostics
 from commonir.dialects import core
 from commonir.inspection.faults.failing_commands import FailingCommand, Failure
+from commonir.inspection.faults.failing_conversions import FailingConversion
 from commonir.inspection.faults.reducing import Mode, Part, planned_runs
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, tensor
 
+from tests.command_lines import command_lines
 from tests.conversions.programs import core_module
 
 Inputs = Mapping[str, NDArray[np.generic]]
@@ -175,3 +181,88 @@ def test_command_that_takes_too_long_is_stopped_with_its_children() -> None:
 def test_commands_that_cannot_run_are_refused(command: str, message: str) -> None:
     with pytest.raises(cir.DiagnosticError, match=message):
         FailingCommand(command)(chain(1), {})
+
+
+class Refuses:
+    """A conversion that refuses operations by name, and short programs, all with one code."""
+
+    def __init__(self, *names: str, least: int = 0) -> None:
+        self.names, self.least = names, least
+
+    def __call__(self, module: Module) -> None:
+        found = Diagnostics()
+        operations = [op for op in module.main.body.operations if op.name in self.names]
+        for op in operations:
+            found.add(UNSUPPORTED_CONVERSION, f"{op.name} '{op.first_name}' of {op.results[0].type} has no rule for it")
+        if len(list(module.main.body.operations)) < self.least:
+            found.add(UNSUPPORTED_CONVERSION, "a value inside is an output")
+        found.raise_errors()
+
+
+def _three_kinds() -> Module:
+    def build(x: Value) -> Value:
+        for n, op in enumerate((core.exp, core.tanh, core.sin, core.tanh)):
+            x = op(x)
+            x.name = f"x{n}"
+        return x
+
+    return core_module(build, {"x": tensor(f32, 2)})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [(None, "core.tanh 'x1'"), ("core.sin", "core.sin 'x2'"), ("of tensor<2xf32> has", "core.tanh 'x1'")],
+)
+def test_reduction_keeps_to_one_fault_of_a_conversion(text: str | None, expected: str) -> None:
+    pattern = None if text is None else re.compile(text)
+    fails = FailingConversion(Refuses("core.tanh", "core.sin", least=4), "onnx", pattern)
+    part = cir.reduce(_three_kinds(), fails)
+    assert part is not None
+    # One of both `tanh`: a name is not part of a fault.
+    assert part.operations in ((expected,), (expected.replace("x1", "x3"),))
+
+
+def test_a_conversion_without_the_fault_does_not_fail() -> None:
+    assert cir.reduce(_three_kinds(), FailingConversion(Refuses("core.tanh"), "onnx", re.compile("core.cos"))) is None
+    assert cir.reduce(_three_kinds(), FailingConversion(Refuses(), "onnx")) is None
+
+
+def test_names_dims_and_numbers_are_not_part_of_a_fault() -> None:
+    def refuse(module: Module) -> None:
+        found = Diagnostics()
+        for text in messages[len(list(module.main.body.operations)) :]:
+            found.add(UNSUPPORTED_CONVERSION, text)
+            break
+        found.raise_errors()
+
+    messages = [
+        "",
+        "input 'a' is tensor<1x?xf32>, and 2 are expected",
+        "input 'b' is tensor<3x\"N\"xf32>, and 12 are expected",
+        "input 'b' is tensor<3x4xf16>, and 12 are expected",
+    ]
+    fails = FailingConversion(refuse, "onnx")
+    programs = [core_module(lambda x, n=n: chained(x, n), {"x": tensor(f32, 2)}) for n in range(3)]
+    assert [fails(program, {}) for program in programs] == [True, True, False]
+
+
+def chained(x: Value, length: int) -> Value:
+    """Returns the last of some additions."""
+    for _ in range(length):
+        x = core.add(x, x)
+    return x
+
+
+def test_lists_among_inputs_of_a_part_are_stored_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = command_lines(capsys)
+    model = tmp_path / "pieces.onnx"
+    nodes = [
+        helper.make_node("SplitToSequence", ["x"], ["pieces"]),
+        helper.make_node("ConcatFromSequence", ["pieces"], ["y"], axis=0),
+    ]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 2]) for name in "xy")
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", [x], [y]), ir_version=9), model)
+    out = str(tmp_path / "part.onnx")
+    assert run("reduce", str(model), "--fails", "convert:tosa", "--fail-text", "list_concat", "-o", out).status == 0
+    assert [op.name for op in cir.load(out).main.body.operations][:1] == ["onnx.ConcatFromSequence"]
+    assert run("run", out, f"@{tmp_path}/part_inputs.json").status == 0

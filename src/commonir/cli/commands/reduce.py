@@ -67,7 +67,7 @@ class ReduceOptions(NamedTuple):
 @click.option(
     "--fail-code", "fail_codes", metavar="N", multiple=True, type=int, help="Only this exit status is a failure."
 )
-@click.option("--fail-text", metavar="RE", help="What the output of a failure matches.")
+@click.option("--fail-text", metavar="RE", help="What the output of a failure matches, or the error of convert:FORMAT.")
 @click.option(
     "--mode",
     metavar="MODE",
@@ -94,7 +94,9 @@ def reduce(session: Session, model: str, inputs: tuple[str, ...], *, options: Re
     always in OUT, with its inputs beside it, also after an interrupt. The search is the same each time.
 
     The command runs without a shell. It fails if its exit status is not 0, or as --fail-code and --fail-text say. A
-    command that is stopped by --time-limit does not count as failing. Exit status 1 when the whole model does not fail.
+    command that is stopped by --time-limit does not count as failing. A conversion fails with the first error of the
+    whole model, or the first that --fail-text matches; its message decides, without names and sizes. Exit status 1 when
+    the whole model does not fail.
 
     INPUT is as in `cir run`. Inputs of parts have the values of a run of the whole model on them.
     """
@@ -103,13 +105,13 @@ def reduce(session: Session, model: str, inputs: tuple[str, ...], *, options: Re
         program = session.load(model)
         known = session.inputs(program, inputs, function=options.function, seed=options.seed, resize=False)
         output = options.output or f"reduced{os.path.splitext(model.rstrip('/'))[1]}"
-        inputs_file = f"{os.path.splitext(output)[0]}_inputs.npz"
-        for written in (output, inputs_file):
+        inputs_files = {suffix: f"{os.path.splitext(output)[0]}_inputs{suffix}" for suffix in (".npz", ".json")}
+        for written in (output, *inputs_files.values()):
             session.check_replaced(written)
 
-        def keep(part: Part) -> None:
+        def keep(part: Part) -> str:
             session.api.save(part.module, output)
-            session.arrays.save_arrays(inputs_file, part.inputs)
+            return _save_inputs(session, part, inputs_files)
 
         runs = 0
 
@@ -145,9 +147,18 @@ def reduce(session: Session, model: str, inputs: tuple[str, ...], *, options: Re
         help = "run the command by hand on it" if command is not None else None
         session.findings.add(codes.NOTHING_FAILS, message, file=model, help=help)
         return Answer({"runs": runs}, lambda _: None, ExitStatus.NO)
-    keep(part)
-    reduction = session.api.reduction_of(program, part, output, inputs_file, runs, function=options.function)
+    reduction = session.api.reduction_of(program, part, output, keep(part), runs, function=options.function)
     return Answer(reduction.to_json(), lambda out: _write(reduction, command, out))
+
+
+def _save_inputs(session: Session, part: Part, files: Mapping[str, str]) -> str:
+    """Writes the inputs of a part to one of the files, by suffix, and returns it: JSON where one is not an array."""
+    arrays, empty = session.api.flat_arrays(part.module, part.inputs)
+    if not empty and list(arrays) == list(part.inputs):
+        session.arrays.save_arrays(files[".npz"], arrays)
+        return files[".npz"]
+    session.arrays.save_json(files[".json"], session.api.outputs_as_json(part.inputs))
+    return files[".json"]
 
 
 def _condition(session: Session, options: ReduceOptions) -> tuple[Condition, Words | None]:
@@ -161,13 +172,14 @@ def _condition(session: Session, options: ReduceOptions) -> tuple[Condition, Wor
             raise click.UsageError("'--differs': expected two engines, as in `--differs numpy,onnxruntime`")
         return api.differs(engines), None
     assert options.fails is not None
-    if options.fails.startswith(_CONVERT):
-        return api.conversion_fails(options.fails.removeprefix(_CONVERT)), None
     try:
         text = None if options.fail_text is None else re.compile(options.fail_text)
     except re.error as error:
         raise click.UsageError(f"'--fail-text': {error}") from None
-    found = api.command_fails(options.fails, options.fail_codes, text, options.time_limit)
+    if options.fails.startswith(_CONVERT):
+        found = api.conversion_fails(options.fails.removeprefix(_CONVERT), text)
+    else:
+        found = api.command_fails(options.fails, options.fail_codes, text, options.time_limit)
     return found, found.words
 
 

@@ -60,7 +60,7 @@ class Reducer:
         *,
         function: str | None = None,
         on_progress: Callable[[str], None] = lambda _: None,
-        on_smaller: Callable[[Part], None] = lambda _: None,
+        on_smaller: Callable[[Part], object] = lambda _: None,
     ) -> None:
         """`values` computes values inside by name; it leaves out what it cannot compute."""
         self.runs = 0

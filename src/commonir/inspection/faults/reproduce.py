@@ -140,9 +140,9 @@ def write_model(part: Module, folder: Path, stem: str) -> str:
 
 
 def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
-    """Writes arrays by name to an archive of numpy. Raises: DiagnosticError (E08xx)."""
+    """Writes arrays by name to an archive of numpy, those in lists as `scores[0]`. Raises: DiagnosticError (E08xx)."""
     with atomic_file(path) as stream:
-        np.savez(stream, **{name: _storable(array) for name, array in arrays.items()})  # pyright: ignore[reportArgumentType]  names are free
+        np.savez(stream, **{name: _storable(array) for name, array in flat_values(arrays)[0].items()})  # pyright: ignore[reportArgumentType]  names are free
 
 
 def _storable(array: Array) -> Array:
