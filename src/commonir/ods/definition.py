@@ -711,11 +711,11 @@ def decode_parameter(op: Definition, field: Field) -> Any:
     value = op.bound_value(field)
     data = None if value is None else known_data(value)
     if data is None or field.type is None or field.type.from_elements is None:
-        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{field.name}' of {op.name} must be constant"))
+        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{field.spelling}' of {op.name} must be constant"))
     try:
         return field.type.from_elements(data.shape, data.values())
     except ValueError as error:
-        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{field.name}' of {op.name}: {error}")) from None
+        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{field.spelling}' of {op.name}: {error}")) from None
 
 
 def coerced(op: Definition, field: Field, value: Any) -> Any:
@@ -725,7 +725,7 @@ def coerced(op: Definition, field: Field, value: Any) -> Any:
     try:
         return field.type.coerce(value)
     except ValueError as error:
-        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{field.name}' of {op.name}: {error}")) from None
+        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{field.spelling}' of {op.name}: {error}")) from None
 
 
 def signature_of(definition: type[Definition]) -> Signature:
@@ -748,7 +748,7 @@ def signature_of(definition: type[Definition]) -> Signature:
 
 def not_a_value(op: Definition, field: Field, operand: object) -> TypeError:
     """Returns the error that an operand is not a value of a program."""
-    return TypeError(f"{op.name}: operand '{field.name}' takes a value, found {type(operand).__name__}")
+    return TypeError(f"{op.name}: operand '{field.spelling}' takes a value, found {type(operand).__name__}")
 
 
 def split_arguments(
@@ -771,7 +771,7 @@ def split_arguments(
             elif not lenient and v is not None:
                 raise not_a_value(op, f, v)
             elif not f.optional and not lenient:
-                raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
+                raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.spelling}' is missing"))
             offsets.append(len(operands))
         elif kind is _PARAMETER:
             if isinstance(v, Value):

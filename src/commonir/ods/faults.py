@@ -23,11 +23,14 @@ Inputs = Sequence[Value | tuple[Value, ...] | None]
 
 
 class Fault(Diagnostic):
-    """A violation of the definition of `op`. Its message is that name, the label of a constraint, and `text`."""
+    """A violation of the definition of `op`. Its message is that name, the label of a constraint, and `text`, in which
+    fields that Python has under other names are spelled as in files.
+    """
 
     __slots__ = ("op", "text")
 
     def __init__(self, op: Definition, code: Code, text: str, *, label: str = "") -> None:
+        text = _substituted(text, {f.name: f.spelling for f in op.layout.by_name.values()})
         super().__init__(code, f"{op.name}: {label and f'{label}: '}{text}", help=code.advice_for(op.name))
         self.op = op
         self.text = text
@@ -80,9 +83,9 @@ def _operands(op: Definition) -> Iterator[tuple[Value, str]]:
     for f in op.layout.inputs:
         value: object = op.field_value(f) if f.kind is FieldKind.OPERAND else op.bound_value(f)
         if isinstance(value, Value):
-            yield value, f.name
+            yield value, f.spelling
         elif isinstance(value, tuple):
-            yield from ((v, f"{f.name}{n}") for n, v in enumerate(value) if isinstance(v, Value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  of any field
+            yield from ((v, f"{f.spelling}{n}") for n, v in enumerate(value) if isinstance(v, Value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  of any field
 
 
 def _described(value: Value, own: Mapping[Value, str]) -> str:

@@ -20,11 +20,15 @@ _MAX_DEPTH = 20
 
 
 class FormTokens:
-    """Reads the tokens of one format. `token` is the current one: its kind, "end" after the last, and its text."""
+    """Reads the tokens of one format. `token` is the current one: its kind, "end" after the last, and its text.
+    `position` is the offset of the token that a fault is about, the last that was read.
+    """
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.token: tuple[str, str] = ("end", "")
+        self.position = 0
+        self._start = 0
         self._at = 0
         self._depth = 0
         self.advance()
@@ -36,16 +40,20 @@ class FormTokens:
     def advance(self) -> tuple[str, str]:
         """Moves to the next token and returns the one that was current."""
         current = self.token
+        self.position = self._start
         match = _TOKEN.match(self.source, self._at)
         if match is not None:
             self._at = match.end()
+            self._start = match.start() + len(match[0]) - len(match[0].lstrip())
             self.token = (_KINDS[(match.lastindex or 1) - 1], match.group(match.lastindex or 1))
             self._depth += (self.token == ("mark", "(")) - (self.token == ("mark", ")"))
             if self._depth > _MAX_DEPTH:
                 raise self.fault(f"parentheses are more than {_MAX_DEPTH} deep")
         elif self.source[self._at :].strip():
+            self.position = self._at
             raise self.fault(f"unexpected character at {self._at}")
         else:
+            self._start = len(self.source)
             self.token = ("end", "")
         return current
 
@@ -59,6 +67,7 @@ class FormTokens:
     def expect(self, mark: str) -> None:
         """Consumes a mark."""
         if not self.takes(mark):
+            self.position = self._start
             raise self.fault(f"expected '{mark}', found '{self.token[1] or 'the end'}'")
 
     def check_literal(self, text: str) -> None:

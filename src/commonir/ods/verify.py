@@ -437,7 +437,7 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
     result: list[Diagnostic] = []
     needs = _needs_of(type(op))
     for f in not_constant(op) if needs.constants else ():
-        message = f"{op.name}: '{f.name}' must be constant"
+        message = f"{op.name}: '{f.spelling}' must be constant"
         result.append(Diagnostic(NOT_CONSTANT, message, help="compute it before building the program"))
     if needs.regions is not None and len(op.regions) != needs.regions:
         message = f"{op.name}: expected {needs.regions} regions, found {len(op.regions)}"

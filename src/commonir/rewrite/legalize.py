@@ -653,7 +653,7 @@ class _Run:
             new = self._versioned(built)
             if not isinstance(new, Mismatch):
                 for f in not_constant(new):
-                    new = Mismatch(f"'{f.name}' of {built.name} must be constant in {self.target}")
+                    new = Mismatch(f"'{f.spelling}' of {built.name} must be constant in {self.target}")
                     break
             if not isinstance(new, Mismatch) and not set(values).isdisjoint(built.results[len(new.results) :]):
                 new = Mismatch(f"{built.name} has fewer results in {self.target}")

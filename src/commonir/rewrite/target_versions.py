@@ -33,7 +33,9 @@ def versioned(op: Op, dialect: Dialect, target: Target) -> Op | Mismatch:
         elif expected is not None:
             arguments[f.name] = value
         elif value not in (f.default, None, ()):
-            return Mismatch(f"'{f.name}' of {op.name} needs {_first_with(op, f.name, dialect)}, the target is {target}")
+            return Mismatch(
+                f"'{f.spelling}' of {op.name} needs {_first_with(op, f.name, dialect)}, the target is {target}"
+            )
     missing = next((f.name for f in definition.layout.arguments if f.is_required and f.name not in arguments), None)
     if missing is not None:
         return Mismatch(f"{op.name} takes '{missing}' in {target}")

@@ -376,14 +376,16 @@ class ValueParser:
             case "id":
                 return self._parse_id(is_name=is_name)
             case "string":
+                place = tokens.location
                 text = tokens.advance()
                 while tokens.kind == "string":
                     text += tokens.advance()
-                return String(text)
+                return String(text, place=place)
             case "int":
                 return Int(self.number(tokens.advance()))
             case "code":
-                return String(tokens.advance(), is_code=True)
+                place = tokens.location
+                return String(tokens.advance(), is_code=True, place=place)
             case "bang":
                 return self.parse_operator(expected)
             case "[":

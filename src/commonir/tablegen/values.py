@@ -18,6 +18,7 @@ from commonir.tablegen.errors import EvaluationError
 from commonir.tablegen.types import BIT, DAG, INT, STRING, BitsType, ListType, RecordType, Type
 
 if TYPE_CHECKING:
+    from commonir.tablegen.lexer import Location
     from commonir.tablegen.records import Record, Records
 
 Key = tuple[object, ...]
@@ -214,14 +215,15 @@ class Int(Constant):
 
 
 class String(Constant):
-    """A string; `is_code` if it was written as a code fragment."""
+    """A string; `is_code` if it was written as a code fragment; `place` is where, None for one that was computed."""
 
-    __slots__ = ("is_code", "value")
+    __slots__ = ("is_code", "place", "value")
 
-    def __init__(self, value: str, *, is_code: bool = False) -> None:
+    def __init__(self, value: str, *, is_code: bool = False, place: Location | None = None) -> None:
         self.names = NOTHING
         self.value = value
         self.is_code = is_code
+        self.place = place
 
     @property
     def type(self) -> Type:

@@ -110,6 +110,14 @@ _GROUPS: dict[FieldKind, type[Element]] = {
 }
 
 
+class FormatFault(InternalError):
+    """An invalid format: an internal error, as the formats of definitions are ours. `offset` is that of the fault."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
 class FormatParser(FormTokens):
     """Parses one format. `mentioned` has its elements after `parse`."""
 
@@ -121,9 +129,10 @@ class FormatParser(FormTokens):
         self.fields = {f.spelling: f for f in (*definition.layout.results, *others)}
         super().__init__(source)
 
-    def fault(self, message: str) -> InternalError:
-        """Returns the error that the format is invalid, an internal error as the formats of definitions are ours."""
-        return InternalError(f"{self.definition.name}: assembly format: {message} in '{' '.join(self.source.split())}'")
+    def fault(self, message: str) -> FormatFault:
+        """Returns the error that the format is invalid."""
+        text = f"{self.definition.name}: assembly format: {message} in '{' '.join(self.source.split())}'"
+        return FormatFault(text, self.position)
 
     def parse(self) -> tuple[Element, ...]:
         """Returns the elements of the format."""
@@ -132,6 +141,8 @@ class FormatParser(FormTokens):
             if self.token[0] == "mark" and self.token[1] != "(":
                 raise self.fault(f"unexpected '{self.token[1]}'")
             out.append(self.element(Context.TOP))
+        # What is wrong with all of it has the place where it begins.
+        self.position = len(self.source) - len(self.source.lstrip())
         return tuple(out)
 
     def element(self, context: Context) -> Element:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from commonir.base.diagnostics import Diagnostic, InternalError
+from commonir.base.diagnostics import Diagnostic
 from commonir.base.file_codes import NOT_EVALUABLE, WRONG_DEFINITION_RECORD
 from commonir.ir.operation import Operation
 from commonir.ods import Dialect, Dialects, Op
 from commonir.ods.from_records import RecordOp, load
 from commonir.tablegen import Sources, dialect_file
 from commonir.text.directives import DIRECTIVES
+from commonir.text.format_parser import FormatFault
 from commonir.text.formats import checked_elements
 
 
@@ -58,8 +59,9 @@ def faults_of_format(definition: type[Op]) -> Iterator[Diagnostic]:
         return
     try:
         checked_elements(definition, definition.declared_format)
-    except InternalError as error:
-        yield definition.finding(WRONG_DEFINITION_RECORD, str(error))
+    except FormatFault as error:
+        place = None if definition.format_place is None else definition.format_place(error.offset)
+        yield definition.finding(WRONG_DEFINITION_RECORD, str(error), place)
 
 
 def not_evaluable(root: Operation) -> Iterator[Diagnostic]:

@@ -107,8 +107,8 @@ func.func @case_of_another_type(%x: i32) {
 // -----
 
 func.func @wrong_result(%x: i32) {
-  // expected-error@+2 {{arith.cmpi: result 'result_': must be bool-like, found i32}}
-  // expected-error@+1 {{arith.cmpi: TypesMatchWith(lhs, result_): result type has i1 element type and same shape as operands: expected i1, found i32}}
+  // expected-error@+2 {{arith.cmpi: result 'result': must be bool-like, found i32}}
+  // expected-error@+1 {{arith.cmpi: TypesMatchWith(lhs, result): result type has i1 element type and same shape as operands: expected i1, found i32}}
   %0 = "arith.cmpi"(%x, %x) <{predicate = 0 : i64}> : (i32, i32) -> i32
   return
 }

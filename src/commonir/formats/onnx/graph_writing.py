@@ -548,7 +548,7 @@ class GraphEncoder:
             case Sequence():
                 self._list(f, value, into)  # pyright: ignore[reportUnknownArgumentType]  a tuple of anything
             case _:
-                self.diagnostics.add(NOT_IN_FORMAT, f"attribute '{f.name}' has no form in ONNX: {value!r}")
+                self.diagnostics.add(NOT_IN_FORMAT, f"attribute '{f.spelling}' has no form in ONNX: {value!r}")
         _as_stored(into, storage)
 
     def _list(self, f: Field, value: Sequence[object], into: AttributeProto) -> None:

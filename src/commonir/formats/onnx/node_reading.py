@@ -597,7 +597,7 @@ def _operands(
     for f in inputs:
         if f.variadic:
             if "" in names[at:]:
-                raise Malformed(WRONG_OPERAND_COUNT, f"{operator}: an input among '{f.name}' is not given")
+                raise Malformed(WRONG_OPERAND_COUNT, f"{operator}: an input among '{f.spelling}' is not given")
             operands += [scope.value(name) for name in names[at:]]
             at = len(names)
         elif at < len(names):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -50,6 +51,7 @@ from commonir.ods.from_records.values import (
     flag_of,
     flat_traits,
     is_a,
+    place_in_text,
     record_of,
     records_of,
     states,
@@ -92,16 +94,17 @@ class RecordOp(MlirOp):
     """The base of definitions from records.
 
     `record` is the name of the record and `place` its position, `declared_format` its assembly format, which it has
-    only if all directives are known. With `cpp_form` its custom form is written in C++; `unknown` lists other C++ code
-    that is not understood and therefore not checked, `unapplied` the flags of folders and canonicalizations in C++;
-    `added` are attributes of the Python definition that the record lacks, `python_definition` is that definition;
-    with `equal_results` several groups of results have equal sizes.
+    only if all directives are known, `format_place` the position of an offset in it. With `cpp_form` its custom form is
+    written in C++; `unknown` lists other C++ code that is not understood and therefore not checked, `unapplied` the
+    flags of folders and canonicalizations in C++; `added` are attributes of the Python definition that the record
+    lacks, `python_definition` is that definition; with `equal_results` several groups of results have equal sizes.
     """
 
     record: ClassVar[str] = ""
     place: ClassVar[Location | None] = None
     cpp_form: ClassVar[bool] = False
     declared_format: ClassVar[str | None] = None
+    format_place: ClassVar[Callable[[int], Location] | None] = None
     unknown: ClassVar[tuple[str, ...]] = ()
     unapplied: ClassVar[tuple[str, ...]] = ()
     block_counts: ClassVar[tuple[BlockCount, ...]] = ()
@@ -134,9 +137,10 @@ class RecordOp(MlirOp):
         return self.results[at : at + share] if field.variadic else self.results[at]
 
     @classmethod
-    def finding(cls, code: Code, message: str) -> Diagnostic:
-        """Returns a diagnostic at the position of the record."""
-        return Diagnostic(code, message) if cls.place is None else cls.place.diagnostic(code, message)
+    def finding(cls, code: Code, message: str, place: Location | None = None) -> Diagnostic:
+        """Returns a diagnostic at a position, by default that of the record."""
+        place = place or cls.place
+        return Diagnostic(code, message) if place is None else place.diagnostic(code, message)
 
     @classmethod
     def not_folded(cls) -> Iterator[Diagnostic]:
@@ -472,6 +476,7 @@ class Defining:
             "place": record.locations[0],
             "cpp_form": in_cpp,
             "declared_format": self.declared_format(),
+            "format_place": partial(place_in_text, record, "assemblyFormat"),
             "infers_in_cpp": infers_all_in_cpp(record),
             "untyped_attributes": frozenset(self.untyped),
             "omits_operand_types": self.omits_operand_types,

@@ -10,6 +10,7 @@ from collections.abc import Container, Iterator
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import WRONG_DEFINITION_RECORD
 from commonir.tablegen import Record
+from commonir.tablegen.lexer import Location
 from commonir.tablegen.values import Bit, Dag, DefRef, Int, List, String, Value
 
 
@@ -23,6 +24,17 @@ def text_of(record: Record, name: str) -> str:
     """Returns a string field; "" when it is not set."""
     result = value_of(record, name)
     return result.value if isinstance(result, String) else ""
+
+
+def place_in_text(record: Record, name: str, offset: int) -> Location:
+    """Returns the position of a character of a string field, or what is known of it: of the literal, of the record."""
+    result = value_of(record, name)
+    if not isinstance(result, String) or result.place is None:
+        return record.locations[0]
+    file, start = result.place
+    first = start + len("[{" if result.is_code else '"')
+    # A literal with escapes, or of several parts, is longer than its value.
+    return Location(file, first + offset) if file.text.startswith(result.value, first) else result.place
 
 
 def states(record: Record, name: str) -> bool:
