@@ -27,7 +27,7 @@ import_members(
         "completing": "completions",
         "opening": "Path_ check_pieces file_count file_format has_external_data is_model output_format programs_of"
         " unregistered writable_format",
-        "programs": "bundle call_attributes passes valid with_images",
+        "programs": "bundle call_attributes passes valid with_interface_of",
         "profiling": "save_trace",
         "reference": "declared_operations declared_page doctor is_dialect library load_overlay tablegen_json",
         "running": (

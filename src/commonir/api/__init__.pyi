@@ -52,7 +52,7 @@ from commonir.api.programs import read_labels as read_labels
 from commonir.api.programs import shapes as shapes
 from commonir.api.programs import shard as shard
 from commonir.api.programs import valid as valid
-from commonir.api.programs import with_images as with_images
+from commonir.api.programs import with_interface_of as with_interface_of
 from commonir.api.reference import declared_operations as declared_operations
 from commonir.api.reference import declared_page as declared_page
 from commonir.api.reference import diff as diff

@@ -88,6 +88,7 @@ def convert(
     images: Mapping[str, ImageInput] | None = None,
     labels: Mapping[str, Sequence[str] | Sequence[int]] | Sequence[str] | Sequence[int] | None = None,
     docs: Mapping[str, str] | None = None,
+    states: Mapping[str, str] | None = None,
     ranks: int | None = None,
     parallel: str | None = None,
     keep: Sequence[str] = (),
@@ -102,7 +103,8 @@ def convert(
     names, by their names or types or patterns of them; `reports` receives what changed and what stayed. `dims` fixes
     dimensions by name, `ranges` bounds them, both ends included; `images` turns inputs and outputs into images;
     `labels` names the elements of probabilities, of the only such output or by the name of one, which makes a Core ML
-    model a classifier; `docs` describes inputs and outputs by name; `ranks` shards the program, as `shard` does. A
+    model a classifier; `docs` describes inputs and outputs by name; `states` has, by the name of an input, the output
+    that it is in the next run, and Core ML keeps the two as a state; `ranks` shards the program, as `shard` does. A
     program in that dialect keeps every operation that the chosen version, system and precision have; without options it
     is returned unchanged, as is one for a format that holds any dialect. Such a format takes no opset, target,
     precision or images (E0601), and ranges only for programs of the core (W0601).
@@ -124,12 +126,13 @@ def convert(
             images=images or None,
             labels=labels or None,
             docs=docs or None,
+            states=states or None,
         )
         return _in_any_dialect(module, choices, diagnostics)
     conversion = Conversions().get(to)
     if ranks is not None and not conversion.takes_ranks:
         raise _cannot_express_ranks(to)
-    options = ConversionOptions(opset, target, images or {}, _labels_by_output(labels), docs or {})
+    options = ConversionOptions(opset, target, images or {}, _labels_by_output(labels), docs or {}, states or {})
     log = PrecisionLog()
     result = _converted(module, conversion, options, choices, log, diagnostics)
     if precision is not None:
@@ -201,7 +204,7 @@ def _converted(
     simpler = _simplified(bounded if choices.precision is None else in_half_precision(bounded, log))
     ranks = choices.ranks
     program = simpler if ranks is None else _divided(simpler, ranks, choices.parallel, diagnostics)
-    program = with_described_ports(program, options.labels, options.docs)
+    program = with_described_ports(program, options.labels, options.docs, options.states)
     converted = conversion.convert(program, options, diagnostics)
     conversion.describe(module, converted, options)
     if conversion.format:
@@ -388,21 +391,32 @@ def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = (), layo
     return ImageInput(ColorSpace(color), scale, tuple(bias), layout)
 
 
-def with_images(
+def with_interface_of(
+    converted: Module,
     module: Module,
-    images: Mapping[str, ImageInput],
     *,
+    images: Mapping[str, ImageInput],
+    states: Mapping[str, str],
     dims: Mapping[str, int] | None = None,
     function: str | None = None,
 ) -> Module:
-    """Returns a program of the core whose inputs and outputs of some names are images, as those of its conversion are.
+    """Returns a program whose inputs and outputs are images and states where those of its conversion are.
 
-    `dims` fixes dimensions of the function by name.
+    `dims` fixes dimensions of the function by name. The program itself is returned where it has the same interface.
     Raises: DiagnosticError (E0601 for one that cannot be an image, E0702 for an unknown name, E0712 for a dimension).
     """
     from commonir.conversions.core_to_mil import images as of_core  # noqa: PLC0415
+    from commonir.ir.types import StateType  # noqa: PLC0415
+    from commonir.passes.describe_ports import with_described_ports  # noqa: PLC0415
+    from commonir.passes.ports_to_globals import ports_to_globals  # noqa: PLC0415
 
-    return of_core.with_images(lower(_sized(module, dims, function)), images)
+    keeps_states = any(isinstance(v.type, StateType) for f in converted.functions.values() for v in f.inputs)
+    if not images and not keeps_states:
+        return module
+    lowered = lower(_sized(module, dims, function))
+    if keeps_states:
+        lowered = ports_to_globals(with_described_ports(lowered, {}, {}, states), Diagnostics())
+    return of_core.with_images(lowered, images)
 
 
 def read_labels(path: Path_) -> tuple[str, ...] | tuple[int, ...]:
@@ -444,6 +458,7 @@ _WITHOUT_PLACE = {
     "images": "images",
     "labels": "labels",
     "docs": "descriptions of inputs and outputs",
+    "states": "states",
 }
 
 

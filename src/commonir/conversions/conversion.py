@@ -56,6 +56,7 @@ class ConversionOptions(Record):
     None leaves the choice to the conversion: what serves most users, or the oldest that has all that is needed.
     `images` are inputs and outputs that become images. `labels` name the elements of outputs with probabilities, by the
     name of the output ("" for the only one that they fit), and `docs` are descriptions of inputs and outputs by name.
+    `states` have the name of the output that holds what an input is in the next run, by the name of the input.
     """
 
     opset: int | None = None
@@ -63,6 +64,7 @@ class ConversionOptions(Record):
     images: Mapping[str, ImageInput] = MappingProxyType({})
     labels: Mapping[str, tuple[str, ...] | tuple[int, ...]] = MappingProxyType({})
     docs: Mapping[str, str] = MappingProxyType({})
+    states: Mapping[str, str] = MappingProxyType({})
 
 
 DEFAULT_OPTIONS = ConversionOptions()

@@ -120,7 +120,7 @@ def _replaced(source: Module, version: str) -> Iterator[Diagnostic]:
 def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module | None:
     version = version_of(options)
     functions = module.functions.values()
-    if options.opset is not None or not all(isinstance(f, Func) for f in functions):
+    if options.opset is not None or options.states or not all(isinstance(f, Func) for f in functions):
         return None
     imaged = _with_images(module, options.images)
     result = imaged if version is None else _for_version(imaged, version, lost)
@@ -173,7 +173,7 @@ def _described(module: Module, options: ConversionOptions) -> Module:
     result = clone(module)
     borders: dict[str, Border] = {}
     for function in _functions(result):
-        inputs, outputs = described_ports(function, options.labels, options.docs)
+        inputs, outputs = described_ports(function, options.labels, options.docs, {})
         borders[function.sym_name] = Border(inputs, outputs, {})
         before = function.output_ports
         for name, port in outputs.items():

@@ -147,9 +147,9 @@ def _gains_in_core(module: Module, opset: int) -> bool:
 
 def _described(module: Module, options: ConversionOptions) -> Module:
     """Returns a module with the labels and descriptions that users chose as metadata; it need not be a copy."""
-    if not options.labels and not options.docs:
+    if not options.labels and not options.docs and not options.states:
         return module
-    inputs, outputs = described_ports(module.main, options.labels, options.docs)
+    inputs, outputs = described_ports(module.main, options.labels, options.docs, options.states)
     result = clone(module)
     about = metadata_of(result)
     entries = dict(about.user_defined) | port_texts({**inputs, **outputs})

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from commonir.base.codes import EXECUTION_FAILED, MISSING_PACKAGE, UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.conversions.core_to_onnx import STATE_KEY, core_to_onnx
+from commonir.conversions.core_to_onnx import core_to_onnx
 from commonir.dialects import onnx
 from commonir.formats.format import WriteOptions
 from commonir.formats.onnx.write import dumps, write
@@ -197,7 +197,7 @@ def run_file(
     opened = _Opened(_onnxruntime(), os.fspath(path), options)
     current = State() if state is None else state
     reported = opened.session.get_modelmeta().custom_metadata_map
-    states = {i: o for i in opened.session.get_inputs() if (o := reported.get(f"{STATE_KEY}{i.name}")) is not None}
+    states = {i: o for i in opened.session.get_inputs() if (o := reported.get(f"{onnx.STATE_KEY}{i.name}")) is not None}
     contents = {**initial(), **current} if states else current
     feeds = {**{i.name: contents.get(i.name, _zeros(i)) for i in states}, **inputs}
     result = dict(zip([o.name for o in opened.session.get_outputs()], opened.run(feeds), strict=True))

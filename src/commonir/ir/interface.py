@@ -56,6 +56,8 @@ def port_attribute(port: Port) -> DictionaryAttr:
         entries.append(("declared", StringAttr(port.declared)))
     if port.dims:
         entries.append(("dims", ArrayAttr(tuple(map(StringAttr, port.dims)))))
+    if port.state:
+        entries.append(("state", StringAttr(port.state)))
     if port.labels:
         labels = [StringAttr(v) if isinstance(v, str) else IntegerAttr(v) for v in port.labels]
         entries.append(("labels", ArrayAttr(tuple(labels))))
@@ -80,6 +82,7 @@ def port_of(attribute: Attribute | None) -> Port:
         contents=contents.data if isinstance(contents, DataAttr) else None,
         declared=_text(entries.get("declared")),
         dims=tuple(map(_text, _items(entries.get("dims")))),
+        state=_text(entries.get("state")),
     )
 
 

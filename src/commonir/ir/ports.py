@@ -51,7 +51,8 @@ class Port(NamedTuple):
     vector of probabilities, in order. `declared` is the type with wildcards in its shape that the signature declares,
     such as `f32[n, *]`: within one signature equal names are equal dims, also in the types of other inputs. `dims` are
     names of dims that the type has not: those that the program gives to dims of outputs that inference finds, and those
-    of all dims where types have no names; "" for a dim without one.
+    of all dims where types have no names; "" for a dim without one. `state` is the name of the output with what this
+    input is in the next run, where the two hold what the program keeps between runs.
     """
 
     doc: str = ""
@@ -64,6 +65,7 @@ class Port(NamedTuple):
     contents: Data | None = None
     declared: str = ""
     dims: tuple[str, ...] = ()
+    state: str = ""
 
     @property
     def is_optional(self) -> bool:

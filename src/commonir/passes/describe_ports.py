@@ -1,4 +1,4 @@
-"""Labels of probabilities and descriptions of inputs and outputs, which users choose for a program.
+"""Labels of probabilities, descriptions of inputs and outputs, and states, which users choose for a program.
 
 They become ports of the functions (`ir/ports.py`), from which every format writes what it has a place for.
 """
@@ -20,18 +20,20 @@ from commonir.ir.types import TensorType, Type
 Labels = tuple[str, ...] | tuple[int, ...]
 
 
-def with_described_ports(module: Module, labels: Mapping[str, Labels], docs: Mapping[str, str]) -> Module:
-    """Returns a lowered module whose functions have labels and descriptions; `labels` as in `described_ports`.
+def with_described_ports(
+    module: Module, labels: Mapping[str, Labels], docs: Mapping[str, str], states: Mapping[str, str]
+) -> Module:
+    """Returns a lowered module whose functions have labels, descriptions and states, as in `described_ports`.
 
     Raises: DiagnosticError (E0401, E0601) where a name or a number of labels does not fit.
     """
-    if not labels and not docs:
+    if not labels and not docs and not states:
         return module
     result = clone(module)
     for function in list(result.body.operations):
         if not isinstance(function, ml_program.Func) or function.is_declaration:
             continue
-        inputs, outputs = described_ports(function, labels, docs)
+        inputs, outputs = described_ports(function, labels, docs, states)
         arguments = port_attributes([inputs.get(v.name, NO_PORT) for v in function.inputs])
         results = port_attributes([outputs.get(name, NO_PORT) for name in function.output_names])
         replace_function(function, function.with_attributes(arg_attrs=arguments, res_attrs=results))
@@ -39,13 +41,15 @@ def with_described_ports(module: Module, labels: Mapping[str, Labels], docs: Map
 
 
 def described_ports(
-    function: Function, labels: Mapping[str, Labels], docs: Mapping[str, str]
+    function: Function, labels: Mapping[str, Labels], docs: Mapping[str, str], states: Mapping[str, str]
 ) -> tuple[dict[str, Port], dict[str, Port]]:
-    """Returns the ports of inputs and outputs by name, with labels and descriptions.
+    """Returns the ports of inputs and outputs by name, with labels, descriptions and states.
 
     `labels` are by the name of the output with the probabilities; the name "" is for the only one that they fit.
+    `states` have the output with the next contents by the name of the input.
 
-    Raises: DiagnosticError (E0401 for unknown names, E0601 for labels that fit no output).
+    Raises: DiagnosticError (E0401 for unknown names, E0601 for labels that fit no output, and for states whose input
+    and output have different types).
     """
     inputs, outputs = dict(function.input_ports), dict(function.output_ports)
     names = {v.name: inputs for v in function.inputs} | dict.fromkeys(function.output_names, outputs)
@@ -64,9 +68,33 @@ def described_ports(
             diagnostics += error.diagnostics
             continue
         outputs[chosen] = outputs.get(chosen, NO_PORT)._replace(labels=values)
+    for name, output in states.items():
+        finding = _state_fault(function, name, output)
+        if finding is not None:
+            diagnostics.append(finding)
+        inputs[name] = inputs.get(name, NO_PORT)._replace(state=output)
     if diagnostics:
         raise DiagnosticError(*diagnostics)
     return inputs, outputs
+
+
+def _state_fault(function: Function, name: str, output: str) -> Diagnostic | None:
+    """Returns why an input and an output are not a state; None if they are."""
+    inputs = {v.name: v.type for v in function.inputs}
+    outputs = dict(zip(function.output_names, [v.type for v in function.outputs], strict=True))
+    for what, each, known in (("input", name, inputs), ("output", output, outputs)):
+        if each not in known:
+            help = did_you_mean(each, known) or f"there are {', '.join(known)}"
+            message = f"'{function.symbol_name}' has no {what} '{each}' to be a state"
+            return Diagnostic(UNDEFINED_VALUE, message, help=help)
+    type = inputs[name]
+    if type is not outputs[output]:
+        message = f"the input '{name}' of {type} and the output '{output}' of {outputs[output]} are not one state"
+        return Diagnostic(UNSUPPORTED_CONVERSION, message, help="a state has one type before and after a run")
+    if not isinstance(type, TensorType) or not type.is_static:
+        message = f"a state has a fixed shape, and '{name}' is of {type}"
+        return Diagnostic(UNSUPPORTED_CONVERSION, message, help="fix dims with `--set-dim DIM=N`")
+    return None
 
 
 def _labelled_output(function: Function, name: str, labels: Labels) -> str:

@@ -15,6 +15,7 @@ from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.cloning import clone
+from commonir.ir.interface import PORT, Port, port_attribute
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType
@@ -45,7 +46,7 @@ def thread_globals(module: Module, function: str | None = None) -> tuple[Module,
     """Returns a module in which a function, by default the main one, uses no mutable global, and the replaced globals.
 
     Returns the module itself if there are none. The new inputs and outputs follow those of the function; an input has
-    the name of its global, an output that name with `_out`.
+    the name of its global, an output that name with `_out`; the port of the input names the output.
 
     Raises: DiagnosticError (E0601) for a function that calls another one, or a condition of a loop that replaces
     contents.
@@ -84,6 +85,8 @@ def _replace_function(function: ml_program.Func, threaded: Sequence[Threaded]) -
     output_names = function.output_names[: len(function.outputs) - len(threaded)]
     signature = FunctionType(tuple([v.type for v in function.inputs]), tuple([v.type for v in function.outputs]))
     nothing = (DictionaryAttr(()),) * len(threaded)
+    attributes = function.arg_attrs or (DictionaryAttr(()),) * (len(function.inputs) - len(threaded))
+    states = [DictionaryAttr(((PORT, port_attribute(Port(state=t.output))),)) for t in threaded]
     body = function.body_region
     function.regions = ()
     built = ml_program.Func(
@@ -92,7 +95,7 @@ def _replace_function(function: ml_program.Func, threaded: Sequence[Threaded]) -
         body,
         (*output_names, *(t.output for t in threaded)),
         sym_visibility=function.sym_visibility,
-        arg_attrs=None if function.arg_attrs is None else (*function.arg_attrs, *nothing),
+        arg_attrs=(*attributes, *states),
         res_attrs=None if function.res_attrs is None else (*function.res_attrs, *nothing),
     )
     block.insert_before(function, built)

@@ -79,6 +79,7 @@ class ConvertOptions(NamedTuple):
     images: tuple[str, ...]
     labels: tuple[str, ...]
     docs: tuple[str, ...]
+    states: tuple[str, ...]
     metadata: tuple[str, ...]
     ranks: int | None
     parallel: str | None
@@ -178,6 +179,13 @@ class ConvertOptions(NamedTuple):
     help="Describe an input or output.",
 )
 @click.option(
+    "--state",
+    "states",
+    metavar="INPUT=OUTPUT",
+    multiple=True,
+    help="Core ML: keep the output as a state that is the input of the next run.",
+)
+@click.option(
     "--meta",
     "metadata",
     metavar="KEY=TEXT",
@@ -224,6 +232,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
     metadata = parse_pairs(options.metadata, "--meta", "KEY=TEXT")
     images = {name: api.image_input(*choice) for name, choice in parse_images(options.images).items()}
     fixed_dims, bounds = parse_dims(options.fixed), parse_ranges(options.ranges)
+    states = parse_pairs(options.states, "--state", "INPUT=OUTPUT")
     convert_to = partial(
         api.convert,
         opset=options.opset,
@@ -236,6 +245,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
         images=images,
         labels={output: session.read_labels(path) for output, path in parse_labels(options.labels).items()},
         docs=parse_pairs(options.docs, "--describe", "NAME=TEXT"),
+        states=states,
         ranks=options.ranks,
         parallel=options.parallel,
         findings=session.findings,
@@ -259,8 +269,10 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
         if check is not None:
             # A program of several ranks is written to one file for each rank; opening one opens all.
             first = path if Path(path).exists() else files[0].path
-            # Both programs take pixels where the converted one takes an image.
-            same = api.with_images(source, images, dims=fixed_dims, function=function) if images else source
+            # Both programs take pixels where the converted one takes an image, and keep what it keeps.
+            same = api.with_interface_of(
+                converted, source, images=images, states=states, dims=fixed_dims, function=function
+            )
             agreement = check_agreement(session, same, converted, first, form, function, check, progress)
     before, after = api.summarize(source), api.summarize(converted)
     precision = precision_reports[0] if precision_reports else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
+from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
 from commonir.conversions.conversion import DEFAULT_OPTIONS, ConversionOptions
 from commonir.conversions.core_to_core import fourier, image_regions, learning
@@ -42,17 +42,18 @@ from commonir.conversions.core_to_mil.low_rank import lower_ranks
 from commonir.conversions.core_to_mil.scalars import with_vectors
 from commonir.conversions.core_to_mil.versions import CHOICES, least_version, refuse_features, target_of, version_of
 from commonir.dialects import core
-from commonir.dialects.mil.base import SYSTEMS, VERSIONS, systems_text
+from commonir.dialects.mil.base import CORE_ML_8, SYSTEMS, VERSIONS, systems_text
 from commonir.dialects.mil.description import MAIN
 from commonir.dialects.mil.program import Func
 from commonir.dialects.mlir import ml_program
 from commonir.ir.interface import neutral_attributes
 from commonir.ir.module import Module, replace_function
 from commonir.ir.operation import Operation
-from commonir.ir.types import TensorType, Type, i32
+from commonir.ir.types import TensorType, Type, f16, i32
 from commonir.ods import Dialects
 from commonir.passes.convert_elements import convert_elements
 from commonir.passes.inline_calls import inline_calls
+from commonir.passes.ports_to_globals import ports_to_globals
 from commonir.passes.without_requirements import without_requirements
 from commonir.rewrite.legalize import LegalizationRule, Rules, legalize
 
@@ -78,6 +79,10 @@ def core_to_mil(
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
     """
     expected = version_of(options)
+    changes = Diagnostics()
+    # Without a system that has states, those that a file declares stay inputs and outputs.
+    if options.states or expected is None or VERSIONS.index(expected) >= VERSIONS.index(CORE_ML_8):
+        module = ports_to_globals(module, changes)
     plain, labels = take_labels(inline_calls(without_requirements(module, lost)))
     whole = lower_ranks(with_images(with_vectors(wide_narrow_numbers(plain)), options.images))
     if expected is None:
@@ -98,8 +103,9 @@ def core_to_mil(
             continue
         if rules is DECOMPRESSING_RULES:
             notes.extend(decompressed_weights(version))
-        notes.extend(_initial_values(whole))
+        notes.extend(_changed_states(whole))
         if lost is not None:
+            lost.extend(changes)
             lost.extend(notes)
         return result
     raise InternalError("there is an operation set to try")
@@ -120,10 +126,15 @@ def decompressed_weights(version: str, forms: Mapping[str, str] = MappingProxyTy
     yield Diagnostic(LOST_IN_CONVERSION, f"weights are stored decompressed: {reason}", help=help)
 
 
-def _initial_values(module: Module) -> Iterator[Diagnostic]:
-    """Yields a warning for each state whose initial value is not zero."""
+def _changed_states(module: Module) -> Iterator[Diagnostic]:
+    """Yields a note for each state that becomes one of half precision, and a warning for each whose initial value is
+    not zero.
+    """
     used = {op.target: None for op in module.nested() if isinstance(op, ml_program.GlobalLoad)}
     for state in used:
+        if state is not None and isinstance(state.type, TensorType) and state.type.element is not f16:
+            message = f"the state '{state.sym_name}' changes from {state.type.element} to f16: Core ML has no others"
+            yield Diagnostic(CHANGED_IN_CONVERSION, message)
         if state is not None and state.is_mutable and not state.begins_with_zeros:
             message = f"the initial value of state '{state.sym_name}' is lost: states of Core ML begin with zeros"
             help = "write the value to the state before the first prediction"

@@ -49,9 +49,6 @@ from commonir.rewrite.legalize import Rules, Target, legalize
 DEFAULT_OPSET = 18
 """The opset that is written where it has all that a program needs: every runtime of today reads it."""
 
-STATE_KEY = "commonir.state."
-"""Begins the name of a text of metadata that names the output for an input that was a state."""
-
 RULES = Rules(
     [
         *Rules.members(vars(structure), vars(shape), vars(indexing), vars(normalization), vars(sampling)),
@@ -99,10 +96,7 @@ def core_to_onnx(
         remove_unused(graph.body)
         if isinstance(graph, onnx.Graph):
             _import_domains(graph)
-    texts = {
-        **port_texts({**chosen.input_ports, **chosen.output_ports}),
-        **{f"{STATE_KEY}{t.input}": t.output for t in threaded},
-    }
+    texts = port_texts({**chosen.input_ports, **chosen.output_ports})
     if texts:
         result.set_extra(onnx.METADATA, DictionaryAttr(tuple([(key, StringAttr(v)) for key, v in texts.items()])))
     if diagnostics is not None:
@@ -145,7 +139,7 @@ def _wildcard_losses(function: Function) -> list[str]:
 
 
 def port_texts(ports: Mapping[str, Port]) -> dict[str, str]:
-    """Returns as metadata what ONNX has no field for: class labels, channels of images and descriptions."""
+    """Returns as metadata what ONNX has no field for: class labels, channels of images, descriptions and states."""
     texts: dict[str, str] = {}
     for name, port in ports.items():
         if port.labels:
@@ -154,6 +148,8 @@ def port_texts(ports: Mapping[str, Port]) -> dict[str, str]:
             texts[f"{onnx.IMAGE_KEY}{name}"] = port.image.value
         if port.doc:
             texts[f"{onnx.DOC_KEY}{name}"] = port.doc
+        if port.state:
+            texts[f"{onnx.STATE_KEY}{name}"] = port.state
     return texts
 
 

@@ -191,6 +191,7 @@ from commonir.dialects.onnx.program import PRODUCER_NAME as PRODUCER_NAME
 from commonir.dialects.onnx.program import PRODUCER_VERSION as PRODUCER_VERSION
 from commonir.dialects.onnx.program import QUANTIZATION_ANNOTATION as QUANTIZATION_ANNOTATION
 from commonir.dialects.onnx.program import Return as Return
+from commonir.dialects.onnx.program import STATE_KEY as STATE_KEY
 from commonir.dialects.onnx.program import STORAGE as STORAGE
 from commonir.dialects.onnx.program import SparseInitializer as SparseInitializer
 from commonir.dialects.onnx.program import TRAILING_NAMES as TRAILING_NAMES

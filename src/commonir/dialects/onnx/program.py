@@ -40,7 +40,9 @@ IMAGE_KEY = "commonir.image."
 """Begins the name of a text of metadata with the channels of an image: rgb, bgr or grayscale."""
 DOC_KEY = "commonir.doc."
 """Begins the name of a text of metadata that describes an input or output."""
-_PORT_KEYS = (LABELS_KEY, IMAGE_KEY, DOC_KEY)
+STATE_KEY = "commonir.state."
+"""Begins the name of a text of metadata with the output that holds what an input is in the next run."""
+_PORT_KEYS = (LABELS_KEY, IMAGE_KEY, DOC_KEY, STATE_KEY)
 """Attributes of a module that hold the fields of the model around the graph; `DOC_STRING` and `METADATA` of a graph,
 operator or module hold its own."""
 QUANTIZATION_ANNOTATION = "onnx.quantization_annotation"
@@ -379,7 +381,8 @@ class Graph(
             port = out.get(name, NO_PORT)
             color = next((c for c in ColorSpace if c.value == texts.get(f"{IMAGE_KEY}{name}")), port.image)
             labels = labels_of_text(texts.get(f"{LABELS_KEY}{name}", ""))
-            port = port._replace(image=color, labels=labels, doc=texts.get(f"{DOC_KEY}{name}", port.doc))
+            doc, state = texts.get(f"{DOC_KEY}{name}", port.doc), texts.get(f"{STATE_KEY}{name}", port.state)
+            port = port._replace(image=color, labels=labels, doc=doc, state=state)
             if port != NO_PORT:
                 out[name] = port
         return out
