@@ -154,7 +154,7 @@ def test_labels_of_a_file(tmp_path: Path, content: str, labels: tuple[str, ...])
         ("cat\n\ndog\n", "line 2 is empty"),
         ('["cat", 3]', "an array of labels"),
         (b"\xff\xfe", "not UTF-8 text"),
-        (None, "no such file or directory"),
+        (None, "no such file"),
     ],
 )
 def test_file_without_labels_is_refused(tmp_path: Path, content: str | bytes | None, message: str) -> None:
