@@ -56,7 +56,7 @@ def completed(line: str) -> list[str]:
         ("cir convert net.onnx --to co", ["coreml", "common_ir"]),
         ("cir convert net.onnx --target macOS1", ["macOS12", "macOS13", "macOS14", "macOS15"]),
         ("cir opt net.onnx --passes cse,inl", ["cse,inline"]),
-        ("cir explain E080", [f"E080{n}" for n in range(1, 9)]),
+        ("cir explain E080", [f"E080{n}" for n in range(1, 10)]),
         ("cir check --level w", ["warning"]),
     ],
 )
