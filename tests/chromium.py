@@ -29,7 +29,7 @@ def program() -> str:
     """Returns the path of the browser; skips the test where there is none."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
-        pytest.skip("needs Chromium")
+        pytest.skip("needs Chromium: `apt-get install --no-install-recommends chromium` on Debian")
     return found
 
 

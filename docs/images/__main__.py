@@ -10,6 +10,7 @@ from pathlib import Path
 
 from PIL import Image
 
+import commonir as cir
 from commonir.cli.main import main
 
 from tests.chromium import Browser
@@ -59,15 +60,53 @@ def _cir(*words: str) -> None:
 
 
 def photograph(folder: Path) -> None:
-    """Takes an image of a page in a browser, with the panel of an operation: `page.png`."""
+    """Takes images of pages in a browser, light and dark: a small, a usual and a large network, with an overlay, and a
+    profile.
+    """
     with tempfile.TemporaryDirectory() as scratch, Browser(1000, 640) as browser:
-        page = Path(scratch) / "transformer.html"
-        _cir("view", _TRANSFORMER, "-o", str(page))
-        browser.prefer("light")
-        browser.open(page, "#/model/transformer/h.0/attn/c_attn/Gemm")
-        browser.evaluate("new Promise(done => setTimeout(done, 300))")
-        image = Image.open(BytesIO(browser.screenshot())).convert("RGB")
-        image.quantize(64, dither=Image.Dither.NONE).save(folder / "page.png", optimize=True)
+
+        def take(name: str, page: str, *, selects: str = "") -> None:
+            for scheme in ("light", "dark"):
+                browser.prefer(scheme)
+                browser.open(Path(scratch) / page, selects and f"#{selects}")
+                browser.evaluate("new Promise(done => setTimeout(done, 300))")
+                image = Image.open(BytesIO(browser.screenshot())).convert("RGB")
+                small = image.quantize(255, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+                small.save(folder / (f"{name}.png" if scheme == "light" else f"{name}_dark.png"), optimize=True)
+
+        def temporary(name: str) -> str:
+            return str(Path(scratch) / name)
+
+        _cir("view", _TRANSFORMER, "-o", temporary("transformer.html"))
+        take("page", "transformer.html", selects="/model/transformer/h.0/attn/c_attn/Gemm")
+        network, half = cir.load(_TRANSFORMER), temporary("half.onnx")
+        _cir("convert", _TRANSFORMER, "-o", half, "--precision", "float16")
+        compared = cir.compare(network, cir.load(half))
+        cir.view(network, temporary("errors.html"), overlay=[compared, cir.profile(network)], title="transformer.onnx")
+        take("errors", "errors.html", selects="/Where")
+        _cir("extract", _MOBILENET, "-o", temporary("block.mlpackage"), "--from", "input_3", "--to", "input_19")
+        _cir("view", temporary("block.mlpackage"), "-o", temporary("block.html"))
+        take("small", "block.html")
+        large = Path(temporary("large.mlir"))
+        large.write_text(_large(1000), "utf-8")
+        _cir("view", str(large), "-o", temporary("large.html"))
+        take("large", "large.html")
+        _cir("profile", _TRANSFORMER, "--engines", "numpy,onnxruntime", "-o", temporary("profile.html"))
+        take("profile", "profile.html")
+
+
+def _large(layers: int) -> str:
+    """Returns a program of repeated layers with ten operations each."""
+    lines = ["ml_program.func @main(%x: tensor<4x4xf32>, %mask: tensor<4x4xf32>) -> (tensor<4x4xf32>) {"]
+    last = "x"
+    for n in range(layers):
+        for at, op in enumerate(("exp", "neg", "tanh", "abs", "sigmoid", "relu", "sqrt", "floor")):
+            lines.append(f"  %l{n}_{at} = core.{op} %{last} : tensor<4x4xf32>")
+            last = f"l{n}_{at}"
+        lines.append(f"  %m{n} = core.mul %{last}, %mask : tensor<4x4xf32>")
+        lines.append(f"  %s{n} = core.add %m{n}, %l{n}_0 : tensor<4x4xf32>")
+        last = f"s{n}"
+    return "\n".join([*lines, f"  ml_program.return %{last} : tensor<4x4xf32>", "}"])
 
 
 if __name__ == "__main__":

@@ -270,7 +270,7 @@ const map = byId("map");
 const small = document.createElement("canvas");
 // Drawings are often very long: both directions have a scale of their own.
 const mapScale = () => ({
-  x: Math.min(map.width / scene.width, (4 * map.height) / scene.height),
+  x: Math.min(1, map.width / scene.width),
   y: Math.min(map.height / scene.height, (4 * map.width) / scene.width),
 });
 function drawMap() {
