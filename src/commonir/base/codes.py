@@ -448,6 +448,7 @@ RANKS_BLOCKED = Code(
     "reach. The notes say for each what it waits for and where, the cycle if there is one, and what was sent but "
     "never received, which often is the message that is missing under another tag. `core.recv` waits for a `core.send` "
     "of the rank that it names, with the same tag; sends do not wait.",
+    remedy="`cir check` finds this without running, and says where in the files of the ranks.",
 )
 RANK_ENDED = Code(
     "E0718",

@@ -17,6 +17,7 @@ from commonir.cli.options import DEFAULT_EXTERNAL_DATA, ExternalData
 from commonir.cli.session import Session
 from commonir.cli.terminal import Style, Terminal
 from commonir.reports.port_tables import write_ports
+from commonir.reports.rank_tables import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,6 +113,13 @@ def write_change(before: Summary, after: Summary, files: Sequence[FileEntry], ou
         write_ports("inputs", function.inputs, out)
         write_ports("outputs", function.outputs, out)
         write_ports("states", function.states, out)
+    elif len(after.functions) > 1:
+        inputs = [(f"{f.name}.{port.name}", port.type) for f in after.functions for port in f.inputs]
+        outputs = [(f"{f.name}.{port.name}", port.type) for f in after.functions for port in f.outputs]
+        for title, ports in (("inputs", inputs), ("outputs", outputs)):
+            if ports:
+                out.line(f"  {title}:")
+                out.lines("".join(f"    {text}\n" for text in by_name(ports)))
     counts = [sum(summary.operations.values()) for summary in (before, after)]
     out.line(f"  operations: {counts[0]:,} -> {counts[1]:,}")
     for file in files:

@@ -20,7 +20,7 @@ import_members(
         ),
         "verify": (
             "UntrustedValues are_compatible check_operation check_results differ_in_shape not_constant path_of "
-            "undefined_operand verify"
+            "source_path undefined_operand verify"
         ),
     },
 )

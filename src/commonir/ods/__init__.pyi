@@ -59,6 +59,7 @@ from commonir.ods.verify import check_results as check_results
 from commonir.ods.verify import differ_in_shape as differ_in_shape
 from commonir.ods.verify import not_constant as not_constant
 from commonir.ods.verify import path_of as path_of
+from commonir.ods.verify import source_path as source_path
 from commonir.ods.verify import undefined_operand as undefined_operand
 from commonir.ods.verify import verify as verify
 

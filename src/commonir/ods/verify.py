@@ -233,6 +233,18 @@ def path_of(op: Operation, positions: Positions | None = None) -> str:
     return ".".join(reversed(parts))
 
 
+def source_path(op: Operation, positions: Positions | None = None) -> str:
+    """Returns the function and the name of the source operation that a lowered operation comes from: `rank0 'conv'`.
+
+    An operation that is not lowered, or comes from one without a name, has its path, as by `path_of`.
+    """
+    origin = op.location
+    if origin is None or origin.file or not origin.name:
+        return path_of(op, positions)
+    function = next((at for at in op.ancestors() if isinstance(at, Symbol)), None)
+    return f"'{origin.name}'" if function is None else f"{function.symbol_name} '{origin.name}'"
+
+
 def _positions_in(block: Block, positions: Positions) -> dict[Operation, int]:
     """Returns the positions of operations among the listed ones of their block, from 0."""
     result = positions.get(block)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from commonir.base.text import format_bytes, plural
@@ -9,12 +10,15 @@ from commonir.reports.columns import Column
 from commonir.reports.layout import ReportWriter, Style
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from commonir.reports import BufferEntry, RanksSummary, RankSummary, TrafficEntry
 
 _MAX_ROWS = 16
 """The number of rows that tables show without `--details`."""
+_OF_RANK = re.compile(r"rank(\d+)\.")
+_FEW = 2
+"""The number of ranks that are named one by one."""
 
 
 def write_ranks(ranks: RanksSummary, out: ReportWriter, *, in_detail: bool) -> None:
@@ -29,6 +33,24 @@ def rank_pairs(ranks: RanksSummary | None) -> list[tuple[str, str]]:
     if ranks is None or ranks.world_size == 1:
         return []
     return [("ranks", _ranks_title(ranks)), ("exchange", _traffic_title(ranks))]
+
+
+def by_name(items: Iterable[tuple[str, str]]) -> list[str]:
+    """Returns what the ranks of a program have, each once: `x f32[2,4] of rank0 to rank3`.
+
+    `items` are full names such as `rank0.x`, with a text about each; those of one name and text are joined.
+    """
+    groups: dict[tuple[str, str], list[int]] = {}
+    for full, text in items:
+        of_rank = _OF_RANK.match(full)
+        numbers = groups.setdefault((full if of_rank is None else full[of_rank.end() :], text), [])
+        numbers += [] if of_rank is None else [int(of_rank[1])]
+    out: list[str] = []
+    for (name, text), numbers in groups.items():
+        is_run = len(numbers) > _FEW and numbers == list(range(numbers[0], numbers[-1] + 1))
+        shown = f"rank{numbers[0]} to rank{numbers[-1]}" if is_run else ", ".join([f"rank{n}" for n in numbers])
+        out.append(f"{name} {text} of {shown}" if shown else f"{name} {text}")
+    return out
 
 
 def _ranks_title(ranks: RanksSummary) -> str:

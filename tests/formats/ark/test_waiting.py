@@ -54,3 +54,16 @@ def test_ranks_wait_forever_if_and_only_if_it_is_found(tmp_path: Path, part: int
         assert ends is not bool(errors), (seed, [str(d) for d in diagnostics])
         seen.add(ends)
     assert seen == {True, False}
+
+
+def test_a_deadlock_names_the_operations_of_the_files(tmp_path: Path) -> None:
+    ops = [[recv(1 - rank, 1 - rank, 0), send(1 - rank, rank, 100)] for rank in range(2)]
+    module = cir.load(write(tmp_path, documents(ops)))
+    with pytest.raises(cir.DiagnosticError) as caught:
+        cir.run(module, cir.random_inputs(module))
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.where == "rank0 'recv0'"
+    assert diagnostic.notes[:2] == (
+        "rank 0 waits for rank 1, tag 1: core.recv at rank0 'recv0'",
+        "rank 1 waits for rank 0, tag 0: core.recv at rank1 'recv0'",
+    )

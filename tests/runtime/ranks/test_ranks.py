@@ -11,10 +11,13 @@ import pytest
 
 import commonir as cir
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects import core
 from commonir.dialects.core.communication import rank_of, set_rank
+from commonir.ir.types import f32, tensor
 from commonir.ods import Op, traits
 from commonir.runtime.engine import EngineOptions
 
+from tests.conversions.programs import core_module
 from tests.passes.rank_programs import program, recv, send
 from tests.runtime.ranks.programs import (
     DTYPES,
@@ -311,6 +314,31 @@ def test_random_inputs_of_one_name_and_type_are_the_same_on_all_ranks() -> None:
     drawn_ = cir.random_inputs(parsed(all_reduce_program(2)), seed=3)
     assert list(drawn_) == ["rank0.x", "rank1.x"]
     np.testing.assert_array_equal(drawn_["rank0.x"], drawn_["rank1.x"])
+
+
+def test_batch_is_divided_among_ranks_that_exchange_nothing() -> None:
+    whole = core_module(core.neg, {"x": tensor(f32, 4, 3)}, ["y"])
+    ranks = cir.shard(whole, 2, "data")
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    outputs = cir.run(ranks, {"x": x})
+    np.testing.assert_array_equal(outputs["rank0.y"], -x[:2])
+    np.testing.assert_array_equal(outputs["rank1.y"], -x[2:])
+    own = cir.run(ranks, {"x": x, "rank1.x": x[:2]})
+    np.testing.assert_array_equal(own["rank1.y"], -x[:2])
+    with pytest.raises(DiagnosticError) as caught:
+        cir.run(ranks, {"x": x[:3]})
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message == "the input 'x' has the shape [3, 3], and each of 2 ranks takes [2, 3]"
+    assert "the parts of all ranks joined along one axis" in (diagnostic.help or "")
+
+
+def test_batch_is_not_divided_among_ranks_that_exchange_parts_of_sums() -> None:
+    text = all_reduce_program(2)
+    (name, array), *_ = given(drawn(2)).items()
+    plain = name.partition(".")[2]
+    with pytest.raises(DiagnosticError, match="each of 2 ranks takes") as caught:
+        cir.run(parsed(text), {plain: np.concatenate([array, array])})
+    assert "or each rank its own" in str(caught.value.diagnostics[0])
 
 
 def test_unknown_input_is_refused_with_the_nearest_name() -> None:

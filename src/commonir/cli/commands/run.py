@@ -39,6 +39,7 @@ from commonir.cli.terminal import Style, Terminal
 from commonir.reports import Comparison
 from commonir.reports.columns import Column, type_text
 from commonir.reports.comparison_tables import difference_of, write_comparison
+from commonir.reports.rank_tables import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from commonir.reports import JsonValue
 
 _TOP_CLASSES = 5
+_RANDOM_SHOWN = 12
 _EXPECT = "With --expect"
 
 Probabilities = dict[str, dict[str, float]]
@@ -378,8 +380,11 @@ class _Result(NamedTuple):
     def write(self, out: Terminal) -> None:
         """Writes the result as text."""
         if self.random:
-            listed = ", ".join(f"{summary.name} {summary.type}" for summary in self.random)
-            out.line(f"random inputs (seed {self.seed}): {listed}")
+            listed = by_name([(summary.name, summary.type) for summary in self.random])
+            rest = len(listed) - _RANDOM_SHOWN
+            if rest > 1:
+                listed[_RANDOM_SHOWN:] = [f"and {rest} more (--save-inputs FILE writes them)"]
+            out.line(f"random inputs (seed {self.seed}): {', '.join(listed)}")
         _write_table("output", self.outputs, out)
         for name in self.empty:
             out.line(f"{name} is empty")

@@ -17,10 +17,11 @@ from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
-from commonir.ods import Op, path_of
+from commonir.ods import Op, source_path
 from commonir.ods.traits import Communicates
 from commonir.runtime.interpreter.operations import unsupported
-from commonir.runtime.ranks.communicator import Communicator, communicates
+from commonir.runtime.ranks.communicator import Communicator
+from commonir.runtime.ranks.program import communicates
 from commonir.runtime.state import State, misfit
 from commonir.runtime.values import declared, refine_unknown_types
 
@@ -81,7 +82,7 @@ def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) ->
         case core.Require():
             if not bool(values[op.condition]):
                 message = op.message_with([values[v] for v in op.values])
-                raise DiagnosticError(Diagnostic(FAILED_ASSERTION, message, where=path_of(op)))
+                raise DiagnosticError(Diagnostic(FAILED_ASSERTION, message, where=source_path(op)))
             return ()
         case _ if communicates(op):
             return (runner.communicator or Communicator()).execute(op, values)
@@ -129,7 +130,7 @@ def _stacked(op: Operation, result: Value, slices: list[Array]) -> Array:
         return _no_slices(result)
     if len({x.shape for x in slices}) > 1:
         message = f"{op.name}: values of different shapes cannot be stacked"
-        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=path_of(op)))
+        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=source_path(op)))
     return np.stack(slices)
 
 
@@ -156,7 +157,7 @@ def _scan(op: core.Scan, values: Mapping[Value, Array], runner: Runner) -> Array
         for stack, x in zip(stacks, slices, strict=True):
             if stack.shape[1:] != x.shape:
                 message = f"{op.name}: values of different shapes cannot be stacked"
-                raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=path_of(op)))
+                raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=source_path(op)))
             stack[n] = x
     _refine_loop_types(op.ys, op.body.block, len(states))
     return (*states, *(stacks or [_no_slices(v) for v in op.ys[len(states) :]]))
@@ -176,7 +177,9 @@ def _callee(op: core.Call) -> Function:
     for holder in op.ancestors():
         if isinstance(holder, Module) and op.callee in holder.functions:
             return holder.functions[op.callee]
-    raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, f"the program has no function '{op.callee}'", where=path_of(op)))
+    raise DiagnosticError(
+        Diagnostic(UNKNOWN_FUNCTION, f"the program has no function '{op.callee}'", where=source_path(op))
+    )
 
 
 class Globals:
@@ -214,7 +217,7 @@ class Globals:
         if source.is_extern:
             message = f"global @{source.sym_name} is extern, and has no value"
             help = "give an archive with its value by `--extern`"
-        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=path_of(source), help=help))
+        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=source_path(source), help=help))
 
     def shape(self, source: ml_program.Global) -> tuple[int, ...] | None:
         """Returns the shape of the contents of a global; None when they are undefined."""

@@ -19,7 +19,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Form, Op, infer, is_not_known, known_data, path_of
+from commonir.ods import Form, Op, infer, is_not_known, known_data, source_path
 from commonir.ods.inference import operand_names
 from commonir.ods.traits import Terminator
 from commonir.runtime.binding import bind, requirements, symbol_dims
@@ -164,9 +164,9 @@ class Evaluator:
         try:
             return self.apply(op, tuple([values[v] for v in op.operands]), values)
         except DiagnosticError as error:
-            raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
+            raise DiagnosticError(*[d.located(where=source_path(op)) for d in error.diagnostics]) from None
         except OutOfRange as error:
-            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}", where=path_of(op))) from None
+            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}", where=source_path(op))) from None
 
     def decoded(self, op: Operation) -> Arrays | None:
         """Returns the result of an operation whose contents are known before running; None for other operations."""

@@ -24,7 +24,7 @@ from commonir.dialects.mlir.ml_program import Global
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Form, Op, path_of
+from commonir.ods import Form, Op, source_path
 from commonir.ods.traits import Pure
 from commonir.runtime.binding import requirements, symbol_dims
 from commonir.runtime.blas import limited_threads
@@ -42,7 +42,7 @@ from commonir.runtime.planner.repeated_binding import Binder
 from commonir.runtime.planner.schedule import BlockSchedule, PlanStep, RecordedRun, Schedule, ScheduleEntry, SingleStep
 from commonir.runtime.planner.segment_planning import Planning, Segment, plan_segment
 from commonir.runtime.planner.tracing import is_only_decoded
-from commonir.runtime.ranks.communicator import communicates
+from commonir.runtime.ranks.program import communicates
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.state import mutable_globals
 from commonir.runtime.values import computed, copied, declared, is_array, refine_unknown_types, shapes_of
@@ -410,7 +410,7 @@ class _BlockRunner:
         try:
             results = call_algorithm(instance_on(operands), *operands)
         except DiagnosticError as error:
-            raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
+            raise DiagnosticError(*[d.located(where=source_path(op)) for d in error.diagnostics]) from None
         return tuple([computed(x, r.type) for x, r in zip(results, op.results, strict=True)])
 
     def _run_specialized(self, op: Op, operands: Sequence[Array], values: Mapping[Value, Array]) -> Arrays:
@@ -418,7 +418,7 @@ class _BlockRunner:
         try:
             specialization = self._shared.specializations.get(op, operands, self._dims)
         except DiagnosticError as error:
-            raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
+            raise DiagnosticError(*[d.located(where=source_path(op)) for d in error.diagnostics]) from None
         block_values = {**used_inside(op, values), **{v: operands[n] for n, v in specialization.inputs.items()}}
         self.run_block(specialization.block, block_values)
         refine_unknown_types(op.results, specialization.outputs)

@@ -14,7 +14,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import Kernel
-from commonir.ods import Form, Known, Op, infer, is_not_known, known_data, path_of, traits
+from commonir.ods import Form, Known, Op, infer, is_not_known, known_data, source_path, traits
 from commonir.runtime.instances import instance, is_concrete, is_static
 from commonir.runtime.interpreter.evaluation import evaluate_kernel
 from commonir.runtime.interpreter.operations import (
@@ -85,7 +85,7 @@ class Tracer:
         try:
             return self._traced(op, operands)
         except DiagnosticError as error:
-            raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
+            raise DiagnosticError(*[d.located(where=source_path(op)) for d in error.diagnostics]) from None
 
     def _traced(self, op: Op, operands: Sequence[Traced]) -> tuple[Traced, ...]:
         if op.form is Form.STRUCTURAL:

@@ -19,7 +19,8 @@ from commonir.dialects import core
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
-from commonir.ods import Op, path_of, traits
+from commonir.ods import source_path
+from commonir.runtime.ranks.program import communicates
 from commonir.runtime.ranks.transport import Posted, Transport
 from commonir.runtime.ranks.waiting import Key, Wait
 from commonir.runtime.values import declared
@@ -29,11 +30,6 @@ Arrays = tuple[Array, ...]
 
 AHEAD_BYTES = 1 << 30
 """The memory of receives that are posted ahead; the system allocates its pages when messages arrive."""
-
-
-def communicates(op: Operation) -> bool:
-    """Returns whether an operation communicates with other ranks."""
-    return isinstance(op, Op) and op.has_trait(traits.Communicates)
 
 
 class Communicator:
@@ -94,13 +90,13 @@ class Communicator:
                 return ()
             case _:
                 message = f"{op.name} cannot be run: lower the program first"
-                raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(op)))
+                raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, where=source_path(op)))
 
     def _required_transport(self, op: Operation) -> Transport:
         if self._transport is None:
             message = f"{op.name} needs another rank, but the program runs as a single one"
             help = "run the program with all of its ranks"
-            raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(op), help=help))
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, where=source_path(op), help=help))
         return self._transport
 
     def _all_reduce(self, op: core.AllReduce, x: Array) -> Array:
@@ -130,7 +126,7 @@ class Communicator:
         return result
 
     def _wait(self, op: Operation, key: Key | None = None) -> Wait:
-        return Wait(op.name, path_of(op, self._positions), key)
+        return Wait(op.name, source_path(op, self._positions), key)
 
     def _post_ahead(self) -> None:
         transport = self._transport

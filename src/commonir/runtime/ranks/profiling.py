@@ -25,9 +25,9 @@ from commonir.reports import Profile, ProfileEntry, RankProfile, RankStep
 from commonir.runtime.comparing.divergence import Side
 from commonir.runtime.comparing.profile import Repeats, Timing, pieces, timed
 from commonir.runtime.engine import Engine, EngineOptions, runs_ranks
-from commonir.runtime.ranks.communicator import Arrays, Communicator, communicates
+from commonir.runtime.ranks.communicator import Arrays, Communicator
 from commonir.runtime.ranks.execution import RanksExecutable
-from commonir.runtime.ranks.program import Ranks, full_name
+from commonir.runtime.ranks.program import Ranks, communicates, full_name
 from commonir.runtime.ranks.transport import Posted, Transport
 from commonir.runtime.ranks.waiting import Key, Tag, Wait
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from commonir.base.codes import UNKNOWN_INPUT, UNSUPPORTED_EXECUTION
+from commonir.base.codes import UNKNOWN_INPUT, UNSUPPORTED_EXECUTION, WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
@@ -18,7 +18,8 @@ from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation
-from commonir.ods import path_of
+from commonir.ir.types import TensorType, Type
+from commonir.ods import Op, path_of, traits
 from commonir.passes.select_function import with_called
 from commonir.runtime.ports import names_of
 from commonir.runtime.state import mutable_globals
@@ -68,8 +69,74 @@ class Ranks(NamedTuple):
         return out
 
     def inputs_by_rank(self, inputs: Mapping[str, Array]) -> list[dict[str, Array]]:
-        """Returns the inputs of each rank. Raises: DiagnosticError (E0702)."""
-        return self.by_rank(inputs, [names_of(f) for f in self.functions], "input")
+        """Returns the inputs of each rank.
+
+        Where ranks exchange nothing, an array under a plain name that is as large as the parts of all ranks along one
+        axis is divided among them. Ranks that exchange something may need all of it each.
+
+        Raises: DiagnosticError (E0702, E0703 for an array that is neither what a rank takes nor what all take).
+        """
+        out = self.by_rank(inputs, [names_of(f) for f in self.functions], "input")
+        types = [{v.name: v.type for v in f.inputs} for f in self.functions]
+        diagnostics = Diagnostics()
+        for name, array in inputs.items():
+            shapes = [shape_of(by_name.get(name)) for by_name in types]
+            if any(shape is None or _fits(array, shape) for shape in shapes):
+                continue
+            parts = [part_of(array, shape, rank, self.world_size) for rank, shape in enumerate(shapes)]
+            is_divided = not self._exchanges and all(map(_fits, parts, shapes))
+            if not is_divided:
+                diagnostics.extend([self._misfit(name, array, shapes[0])])
+                continue
+            for rank, part in enumerate(parts):
+                if out[rank][name] is array:
+                    out[rank][name] = part
+        diagnostics.raise_errors()
+        return out
+
+    @property
+    def _exchanges(self) -> bool:
+        """Whether a rank sends, receives or waits for others."""
+        return any(communicates(op) for f in self.functions for op in f.walk())
+
+    def _misfit(self, name: str, array: Array, shape: Sequence[object] | None) -> Diagnostic:
+        takes = f"each of {self.world_size} ranks takes {list(shape or ())}"
+        message = f"the input '{name}' has the shape {list(array.shape)}, and {takes}"
+        all_parts = "" if self._exchanges else "the parts of all ranks joined along one axis, "
+        own = f"each rank its own: `{full_name(0, name)}=...`"
+        help = f"give all ranks an array of {list(shape or ())}, {all_parts}or {own}"
+        return Diagnostic(WRONG_INPUT, message, help=help)
+
+
+def _fits(array: Array, shape: Sequence[object] | None) -> bool:
+    """Returns whether an array has the known dims of a shape. One of another number of axes is checked elsewhere."""
+    dims = getattr(array, "shape", ())
+    if shape is None or len(shape) != len(dims):
+        return True
+    return all(not isinstance(d, int) or d == n for d, n in zip(shape, dims, strict=True))
+
+
+def shape_of(type: Type | None) -> Sequence[object] | None:
+    """Returns the dims of a tensor; None for another type, or an unknown rank."""
+    return type.shape if isinstance(type, TensorType) else None
+
+
+def part_of(array: Array, shape: Sequence[object] | None, rank: int, ranks: int) -> Array:
+    """Returns the shard of an array that a rank has, if `ranks` shards of a shape make up the array along one axis;
+    else the array.
+    """
+    if shape is None or len(shape) != getattr(array, "ndim", None):
+        return array
+    dims = [(n, dim) for n, dim in enumerate(shape) if isinstance(dim, int) and dim != array.shape[n]]
+    if len(dims) != 1 or dims[0][1] * ranks != array.shape[dims[0][0]]:
+        return array
+    axis, dim = dims[0]
+    return array[(slice(None),) * axis + (slice(rank * dim, (rank + 1) * dim),)]
+
+
+def communicates(op: Operation) -> bool:
+    """Returns whether an operation communicates with other ranks."""
+    return isinstance(op, Op) and op.has_trait(traits.Communicates)
 
 
 def full_name(rank: int, name: str) -> str:

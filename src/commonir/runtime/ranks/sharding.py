@@ -16,11 +16,11 @@ from commonir.base.codes import WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Function
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import Type
 from commonir.runtime.adaptation import adapted_inputs, renamed_outputs
 from commonir.runtime.engine import Executable
 from commonir.runtime.interpreter.control import Globals, WithState
-from commonir.runtime.ranks.program import Ranks, full_name
+from commonir.runtime.ranks.program import Ranks, full_name, part_of, shape_of
 from commonir.runtime.state import State
 
 Array = NDArray[Any]
@@ -67,27 +67,14 @@ class ShardedExecutable(WithState):
 
 
 def _shard(name: str, array: Array, type: Type, rank: int, ranks: int) -> Array:
-    shape = _shape_of(type)
-    out = _part(array, shape, rank, ranks)
+    shape = shape_of(type)
+    out = part_of(array, shape, rank, ranks)
     if shape is None or len(shape) != array.ndim:
         return out
     if any(isinstance(dim, int) and dim != actual for dim, actual in zip(shape, out.shape, strict=True)):
         message = f"input '{name}' has the shape {list(array.shape)}, which is not {ranks} times {type} along an axis"
         raise DiagnosticError(Diagnostic(WRONG_INPUT, message))
     return out
-
-
-def _part(array: Array, shape: Sequence[object] | None, rank: int, ranks: int) -> Array:
-    """Returns the shard of an array that a rank has, if `ranks` shards of a shape make up the array along one axis;
-    else the array.
-    """
-    if shape is None or len(shape) != array.ndim:
-        return array
-    dims = [(n, dim) for n, dim in enumerate(shape) if isinstance(dim, int) and dim != array.shape[n]]
-    if len(dims) != 1 or dims[0][1] * ranks != array.shape[dims[0][0]]:
-        return array
-    axis, dim = dims[0]
-    return np.take(array, range(rank * dim, (rank + 1) * dim), axis=axis)
 
 
 def unshard_outputs(before: Function, ranks: Ranks, outputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -118,7 +105,7 @@ def shard_outputs(before: Function, ranks: Ranks, outputs: Mapping[str, Array]) 
     sharded as ranks declare it.
     """
     return {
-        full_name(rank, name): _part(outputs[source], _shape_of(value.type), rank, ranks.world_size)
+        full_name(rank, name): part_of(outputs[source], shape_of(value.type), rank, ranks.world_size)
         for rank, f in enumerate(ranks.functions)
         for name, value, source in _with_sources(before, f)
         if source in outputs
@@ -139,17 +126,13 @@ def output_sources(before: Function, ranks: Ranks) -> dict[str, str]:
 def shard_expected(ranks: Ranks, expected: Mapping[str, Array], actual: Mapping[str, Array]) -> dict[str, Array]:
     """Returns expected arrays with those of all ranks by full name: what each has of one that has the plain name."""
     parts = {
-        full: _part(expected[name], actual[full].shape, rank, ranks.world_size)
+        full: part_of(expected[name], actual[full].shape, rank, ranks.world_size)
         for rank, f in enumerate(ranks.functions)
         for name in f.output_names
         if name in expected and (full := full_name(rank, name)) in actual and full not in expected
     }
     used = {name for rank, f in enumerate(ranks.functions) for name in f.output_names if full_name(rank, name) in parts}
     return {name: array for name, array in expected.items() if name not in used} | parts
-
-
-def _shape_of(type: Type | None) -> Sequence[object] | None:
-    return type.shape if isinstance(type, TensorType) else None
 
 
 def _with_sources(before: Function, after: Function) -> Iterator[tuple[str, Value, str]]:
@@ -163,7 +146,7 @@ def _with_sources(before: Function, after: Function) -> Iterator[tuple[str, Valu
 
 def _sharded_axis(shards: Sequence[Array], type: Type | None, ranks: int) -> int | None:
     """Returns the axis along which arrays are shards of a value of a type; None for other arrays."""
-    shape = _shape_of(type)
+    shape = shape_of(type)
     if not shards or shape is None or len(shape) != shards[0].ndim:
         return None
     dims = zip(shape, shards[0].shape, strict=True)
