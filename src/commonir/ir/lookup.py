@@ -8,6 +8,7 @@ another format: `/stem/Conv` of an ONNX model is `_stem_Conv` in a package made 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
@@ -15,6 +16,7 @@ from commonir.base.codes import AMBIGUOUS_NAME, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.lazy import lazy_pattern
 from commonir.base.suggestions import did_you_mean
+from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Operation, Value
 
@@ -119,11 +121,41 @@ def find_value(function: Function, name: str) -> Value | None:
     operations = list(function.body.operations)
     nodes = [op for op in operations if op.source_name == name]
     nodes = nodes or [op for op in operations if op.source_name and _identifier(op.source_name) == spelled]
-    results = [v for op in nodes for v in op.results]
+    results = [v for op in nodes for v in op.results] or _inputs_at(function, name)
     used = [v for v in results if v.is_used]
     if len(used or results) > 1:
         raise DiagnosticError(_ambiguous(name, nodes, used or results))
     return next(iter(used or results), None)
+
+
+def _inputs_at(function: Function, name: str) -> list[Value]:
+    """Returns the inputs of a function whose locations have a name, as jax calls them."""
+    origins = [(v, function.body.origin_of(v)) for v in function.inputs]
+    return [v for v, origin in origins if origin is not None and origin.name == name]
+
+
+def named_by_nodes(module: Module) -> Module:
+    """Returns a copy in which a value without a name has that of the node that computes it, where the function has no
+    other node or value of this name; the module itself where nothing gets a name.
+    """
+    if not any(_names_of_nodes(function) for function in module.functions.values()):
+        return module
+    result = clone(module)
+    for function in result.functions.values():
+        for value, name in _names_of_nodes(function):
+            value.name = name
+    return result
+
+
+def _names_of_nodes(function: Function) -> list[tuple[Value, str]]:
+    """Returns the values in a function that have no name but that of their node, with this."""
+    operations = function.walk_list()
+    nameless = [op for op in operations if op.source_name and len(op.results) == 1 and not op.results[0].name]
+    if not nameless:
+        return []
+    counts = Counter([name for op in operations for name in names_of(op)])
+    taken = {v.name for v in function.inputs}.union(function.output_names)
+    return [(op.results[0], n) for op in nameless if counts[n := op.source_name] == 1 and n not in taken]
 
 
 def suggested_value(function: Function, name: str) -> str | None:

@@ -63,7 +63,8 @@ def extract(
         progress.step("extracting")
         after = session.api.extract(before, begin, end, function=function)
         progress.step(f"writing {output}")
-        others = [v.name for v in after.inputs if v.name not in begin] if begin else []
+        # The first values are the first inputs, whatever they are called by.
+        others = [v.name for v in after.inputs[len(begin) :]] if begin else []
         if others:
             session.findings.add(codes.INPUTS_KEPT, f"the part needs more inputs: {', '.join(others)}", file=output)
         return written(session, before, after, output, external, kept_inputs=others)

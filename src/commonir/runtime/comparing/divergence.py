@@ -23,6 +23,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.mlir import func
+from commonir.ir.lookup import named_by_nodes
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, Type
@@ -50,6 +51,8 @@ class Side:
 
     def __init__(self, module: Module, engine: Engine, function: str | None = None, seed: int = 0) -> None:
         """Raises: DiagnosticError when the program cannot be lowered (E0601) or has no such function (E0706)."""
+        # Values without names are compared by those of their nodes, such as locations of jax.
+        module = named_by_nodes(module)
         self.original = module
         self.source = module.function(function)
         if runs_as_it_is(engine, module):
@@ -122,7 +125,9 @@ def _values_by_name(function: Function) -> dict[str, Value]:
 
 
 def _operations_by_result(function: Function) -> dict[str, Operation]:
-    return {v.name: op for op in function.body.operations for v in op.results if v.name}
+    returned = zip(function.output_names, function.outputs, strict=False)
+    outputs = {name: v.defining_op for name, v in returned if v.defining_op is not None}
+    return outputs | {v.name: op for op in function.body.operations for v in op.results if v.name}
 
 
 # -- inputs
