@@ -50,7 +50,7 @@ def test_a_dialect_of_mlir_needs_its_files() -> None:
 def test_a_file_that_the_prelude_lacks_needs_those_of_mlir(tmp_path: Path) -> None:
     path = tmp_path / "own.td"
     path.write_text('include "mlir/Dialect/Arith/IR/ArithBase.td"\n')
-    with pytest.raises(cir.DiagnosticError, match="install MLIR's files"):
+    with pytest.raises(cir.DiagnosticError, match="MLIR's files are not installed: install them"):
         cir.load_dialects([path])
 
 

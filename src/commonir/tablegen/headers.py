@@ -26,6 +26,11 @@ _USUAL = (
     "/usr/local/include",
     "/usr/include",
 )
+NOT_INSTALLED = (
+    "MLIR's files are not installed: install them (Debian libmlir-22-dev, Homebrew llvm, conda mlir), or give the "
+    "folder that holds `mlir` with -I"
+)
+"""What to do without MLIR's files where those of the prelude are not enough."""
 _NAME = re.compile(r'let name = "([\w.]+)";')
 
 
@@ -78,11 +83,11 @@ def dialect_file(name: str, include_dirs: Iterable[str], defined: Iterable[str] 
         return str(known[name])
     built_in = list(defined)
     if name in built_in:
-        message = f"the dialect '{name}' is built in, and no file of MLIR defines it"
+        message = f"the dialect '{name}' is built in and needs no file"
         raise DiagnosticError(Diagnostic(UNKNOWN_REFERENCE, message, help=f"leave out '--dialect {name}'"))
     message = f"there is neither a file nor a dialect named '{name}'"
-    missing = "MLIR's files are not installed; name a TableGen file, and the folder of MLIR's files with -I"
-    help = did_you_mean(name, [*known, *built_in]) or (f"dialects: {', '.join(sorted(known))}" if known else missing)
+    dialects = f"dialects: {', '.join(sorted(known))}" if known else f"name a TableGen file. {NOT_INSTALLED}"
+    help = did_you_mean(name, [*known, *built_in]) or dialects
     raise DiagnosticError(Diagnostic(UNKNOWN_REFERENCE, message, help=help))
 
 

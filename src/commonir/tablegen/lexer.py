@@ -18,7 +18,7 @@ from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.tuples import NamedTuple
-from commonir.tablegen.headers import PRELUDE
+from commonir.tablegen.headers import NOT_INSTALLED, PRELUDE
 
 Token = tuple[str, str, int]
 """Kind, text and offset. The kind of a keyword or mark is its own text; the others are named in `TokenKind`."""
@@ -399,9 +399,12 @@ class TokenStream:
             self.file = self._position.file
             self.included.append(real)
             return
-        help = "give the folder that it is in with -I"
-        if name.startswith("mlir/") and str(PRELUDE) in self.include_dirs:
-            help += ", or install MLIR's files: the prelude that stands for them has mlir/IR and mlir/Interfaces only"
+        is_of_mlir = name.startswith("mlir/") and str(PRELUDE) in self.include_dirs
+        help = (
+            f"{NOT_INSTALLED}; without them there are mlir/IR and mlir/Interfaces only"
+            if is_of_mlir
+            else "give the folder that it is in with -I"
+        )
         result = self.location.diagnostic(
             file_codes.TABLEGEN_INCLUDE, f"the included file '{name}' is not found", help=help
         )
