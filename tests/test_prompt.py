@@ -65,6 +65,26 @@ class _Elements(HTMLParser):
         self.texts.append(data)
 
 
+def test_prompt_completes_names_between_brackets(program: cir.Module) -> None:
+    assert program.inputs._ipython_key_completions_() == ["image", "scale"]
+    assert program.functions["main"].outputs._ipython_key_completions_() == ["result0"]
+
+
+def test_lists_of_entries_are_tables(program: cir.Module) -> None:
+    entries = cir.shapes(program)
+    assert repr(entries) == "<5 ShapeEntries: image, scale, a>"
+    assert str(entries[:2]) == (
+        "function  name   operation  type\n"
+        "main      image  input      tensor<2xf32>\n"
+        "main      scale  input      tensor<2xf32>"
+    )
+    assert _Elements(entries._repr_html_()).texts[:4] == ["function", "name", "operation", "type"]
+    summary = cir.summarize(program)
+    assert repr(summary.functions) == "<2 FunctionSummaries: main, other>"
+    assert summary.files == ()
+    assert [entry.name for entry in entries[3:]] == ["", "a"]
+
+
 def test_repr_is_one_short_line_that_names_the_kind_of_object(shown: list[Any]) -> None:
     for value in shown:
         assert "\n" not in repr(value)

@@ -102,7 +102,7 @@ def test_sizes_that_are_not_fixed_are_refused_by_name() -> None:
         core_to_ark(core_module(core.exp, {"x": kind}), Diagnostics())
     (diagnostic,) = error.value.diagnostics
     assert diagnostic.message == "ARK has fixed sizes only, and those named batch are not"
-    assert diagnostic.help == "fix each with --set-dim NAME=SIZE"
+    assert diagnostic.help == "fix each with `--set-dim NAME=SIZE`"
 
 
 def test_sizes_are_fixed_by_the_surface(tmp_path: Path) -> None:

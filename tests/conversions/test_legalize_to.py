@@ -248,7 +248,7 @@ def test_whole_programs_of_a_format_have_no_operations_of_others() -> None:
     module = cir.loads(MIXED, format="mlir")
     with pytest.raises(DiagnosticError, match="a program of onnx has no operations of other dialects"):
         cir.legalize(module, ["onnx", "tosa"])
-    with pytest.raises(DiagnosticError, match=r"without --partial"):
+    with pytest.raises(DiagnosticError, match=r"without `partial=True`"):
         cir.legalize(module, "onnx", partial=True)
 
 

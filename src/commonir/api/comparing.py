@@ -14,7 +14,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
-from commonir.reports import Comparison, OutputError, Reduction
+from commonir.reports import Comparison, Entries, OutputError, Reduction
 
 if TYPE_CHECKING:
     import re
@@ -549,11 +549,11 @@ def compare_outputs(
     *,
     rtol: float | Mapping[str, float],
     atol: float | Mapping[str, float] | None = None,
-) -> tuple[OutputError, ...]:
+) -> Entries[OutputError]:
     """Returns the errors of arrays against the expected ones, output by output. Tolerances may be mappings by name."""
     from commonir.runtime.comparing import comparison  # noqa: PLC0415
 
-    return comparison.compare_outputs(expected, actual, rtol=rtol, atol=atol)
+    return Entries(comparison.compare_outputs(expected, actual, rtol=rtol, atol=atol))
 
 
 def default_rtol(element_types: Iterable[str]) -> float:

@@ -29,7 +29,7 @@ from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialect, Dialects
 from commonir.ods import verify as verify_operations
 from commonir.ods.weights import weights_of
-from commonir.reports import FileEntry
+from commonir.reports import Entries, FileEntry
 
 Path_ = str | os.PathLike[str]
 
@@ -272,7 +272,7 @@ def save(
     external_data: bool | str | None = None,
     external_threshold: int | None = None,
     findings: Diagnostics | None = None,
-) -> tuple[FileEntry, ...]:
+) -> Entries[FileEntry]:
     """Writes a module in its own format, or as MLIR text, and returns the paths of the files.
 
     `external_data` selects, for formats with that choice, where weights are: True for one file beside the model, the
@@ -288,11 +288,7 @@ def save(
     own = formats.of_module(module)
     if not target.is_writable or not target.can_hold(own):
         message = f"{described(own)} cannot be written as '{target.name}'"
-        help = (
-            f"convert it first: `cir convert`, in Python `convert(module, '{target.name}')`"
-            if target.is_writable
-            else None
-        )
+        help = f"convert it first: `cir convert M --to {target.name} -o OUT`" if target.is_writable else None
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path), help=help))
     if (external_data, external_threshold) != (None, None) and not target.has_external_data:
         message = f"where weights lie cannot be chosen for files of the format '{target.name}'"
@@ -301,7 +297,7 @@ def save(
     written = target.write(module, path, WriteOptions(external_data, external_threshold, findings))
     if findings is not None:
         findings.extend(target.left_behind(module, path))
-    return tuple([FileEntry(str(p), _size_bytes(p)) for p in written])
+    return Entries([FileEntry(str(p), _size_bytes(p)) for p in written])
 
 
 def _refuse_own_weights(module: Module, path: Path_) -> None:

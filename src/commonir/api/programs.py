@@ -17,7 +17,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.formats.format import Format, Formats, record_format
 from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
-from commonir.reports import PassEntry, PassOptionEntry, ShapeEntry
+from commonir.reports import Entries, PassEntry, PassOptionEntry, ShapeEntry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,7 @@ def infer(module: Module) -> None:
 
 def shapes(
     module: Module, dims: Mapping[str, int] | None = None, *, with_constants: bool = False
-) -> tuple[ShapeEntry, ...]:
+) -> Entries[ShapeEntry]:
     """Returns the values of a program with their inferred types, in order; `dims` sets dimensions by name.
 
     Raises: DiagnosticError (E0712) for a dimension that the program does not have.
@@ -72,7 +72,7 @@ def shapes(
     from commonir.inspection.summary import shape_entries  # noqa: PLC0415
 
     infer(module)
-    return shape_entries(module, dims or {}, with_constants=with_constants)
+    return Entries(shape_entries(module, dims or {}, with_constants=with_constants))
 
 
 def convert(

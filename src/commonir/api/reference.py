@@ -14,7 +14,7 @@ from commonir.base.suggestions import did_you_mean, nearest, offered
 from commonir.formats.format import MLIR, Formats
 from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
-from commonir.reports import Comparison, OperationEntry, Profile, ProfileComparison, RanksSummary, Summary
+from commonir.reports import Comparison, Entries, OperationEntry, Profile, ProfileComparison, RanksSummary, Summary
 
 if TYPE_CHECKING:
     from commonir.inspection.differences import Side
@@ -252,7 +252,7 @@ def library(dialect: str) -> Module:
     return valid(dialect_library(definitions))
 
 
-def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) -> Sequence[OperationEntry]:
+def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) -> Entries[OperationEntry]:
     """Returns the known operations, of one dialect or of all; with `dialects`, of these."""
     from commonir.ods.documentation import summary_of  # noqa: PLC0415
 
@@ -267,7 +267,7 @@ def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) 
             OperationEntry(op, summary_of(d[-1]), d[0].since, definition.systems(d[0].since))
             for op, d in definition.operations.items()
         ]
-    return out
+    return Entries(out)
 
 
 def is_dialect(name: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, IntEnum
 
+from commonir.base.advice import in_python
 from commonir.base.text import escape, escape_html, shortened
 
 
@@ -103,7 +104,8 @@ class Diagnostic:
 
     `where` is a path into the program, such as `main.block[CoreML7].operations[12] 'conv_3'.inputs['weight']`. `line`
     and `column` are positions in a text, from 1. `notes` are facts that help to understand it (`found: ...`) and `help`
-    is what the user can do; `fix` removes the cause, where there is only one right way (`cir check --fix`).
+    is what the user can do, with options of the command line (`advice` says the same for Python). `fix` removes the
+    cause, where there is only one right way (`cir check --fix`).
     """
 
     __slots__ = ("code", "column", "file", "fix", "help", "line", "message", "notes", "where")
@@ -169,9 +171,14 @@ class Diagnostic:
         return result
 
     @property
-    def advice(self) -> str:
+    def command_line_advice(self) -> str:
         """Its help, else the remedy of its code; "" when neither is known."""
         return self.help or self.code.advice
+
+    @property
+    def advice(self) -> str:
+        """The same in terms of Python: with arguments of functions instead of options of commands."""
+        return in_python(self.command_line_advice)
 
     @property
     def place(self) -> str:
@@ -193,6 +200,21 @@ class Diagnostic:
     def __repr__(self) -> str:
         where = f" at {self.place or self.where}" if self.place or self.where else ""
         return shortened(f"<{self.severity.value} {self.code.id}{escape(where)}: {escape(self.message)}", ">")
+
+    def to_json(self, *, in_python: bool = True) -> dict[str, str | int | list[str] | None]:
+        """Its fields as JSON values, as a command with `--json` lists them; `help` is in terms of Python."""
+        return {
+            "code": self.code.id,
+            "severity": self.severity.value,
+            "message": self.message,
+            "file": self.file,
+            "where": self.where,
+            "line": self.line,
+            "column": self.column,
+            "notes": list(self.notes),
+            "help": (self.advice if in_python else self.command_line_advice) or None,
+            "fix": None if self.fix is None else self.fix.text,
+        }
 
     def _repr_html_(self) -> str:
         """Returns its text for a notebook."""

@@ -88,24 +88,9 @@ def envelope(answer: Answer, findings: Sequence[Diagnostic], verb: str) -> str:
         "schema": f"commonir.{verb}/{_SCHEMA_VERSION}",
         "ok": answer.status is ExitStatus.YES,
         "result": _plain(answer.result),
-        "diagnostics": [_finding(finding) for finding in findings],
+        "diagnostics": [finding.to_json(in_python=False) for finding in findings],
     }
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
-
-
-def _finding(finding: Diagnostic) -> dict[str, JsonValue]:
-    return {
-        "code": finding.code.id,
-        "severity": finding.severity.value,
-        "message": finding.message,
-        "file": finding.file,
-        "where": finding.where,
-        "line": finding.line,
-        "column": finding.column,
-        "notes": list(finding.notes),
-        "help": finding.advice or None,
-        "fix": None if finding.fix is None else finding.fix.text,
-    }
 
 
 def _plain(value: JsonValue) -> JsonValue:

@@ -18,8 +18,8 @@ def write_finding(finding: Diagnostic, err: Terminal) -> None:
         lines.append(f"  {err.styled('-->', Style.FAINT)} {place}")
     equals = err.styled("=", Style.FAINT)
     lines += [f"   {equals} {_one_line(note)}" for note in finding.notes]
-    if finding.advice:
-        lines.append(f"   {equals} help: {_one_line(finding.advice)}")
+    if finding.command_line_advice:
+        lines.append(f"   {equals} help: {_one_line(finding.command_line_advice)}")
     err.raw("\n".join(lines) + "\n")
 
 

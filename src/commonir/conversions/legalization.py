@@ -163,7 +163,7 @@ class _Program:
             return clone(self.module)
         if self.conversion is not None and self.request.is_partial:
             message = f"a program of {self.request.dialects[0]} has no operations of other dialects"
-            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help="legalize it without --partial"))
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help="legalize it without `--partial`"))
         first = self._by_rules()
         last = self._by_core(first) if self._needs_core(first.module) else _Stages(first)
         self._finish(last.module)
@@ -296,7 +296,7 @@ class _Program:
                 UNSUPPORTED_CONVERSION,
                 message,
                 where=path_of(op),
-                help="a rule for what gives or needs the value must keep its type, or --partial leaves a cast",
+                help="a rule for what gives or needs the value must keep its type, or `--partial` leaves a cast",
             )
         diagnostics.raise_errors()
 
@@ -506,7 +506,7 @@ def _edges_from_core(
     for name in request.dialects:
         if name not in known and dialects.get(name) is None:
             message = f"no dialect '{name}' is known"
-            help = did_you_mean(name, sorted(known)) or "rules in a TableGen file (--rules) may define it"
+            help = did_you_mean(name, sorted(known)) or "rules in a TableGen file (`--rules`) may define it"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
     found = [conversions.get(name) for name in names]
     whole = [each for each in found if each.core_rules is None]

@@ -84,6 +84,6 @@ def _shown_as(module: Module, syntax: str, limit: int | None) -> str:
         raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, help=f"texts are {known}"))
     if own is None or own.dialect != shown.dialect:
         message = f"{described(own)} has no text of format '{syntax}'"
-        help = f"convert it first: `cir convert MODEL -o OUT{shown.suffixes[0]}`"
+        help = f"convert it first: `cir convert M --to {shown.name} -o OUT`"
         raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, message, help=help))
     return shown.show(module, limit)

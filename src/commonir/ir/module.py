@@ -37,6 +37,10 @@ class NamedValues(tuple[Value, ...]):  # noqa: SLOT001  a tuple cannot have slot
         """The names of the values, in order."""
         return tuple([v.name for v in self] if self._names is None else self._names())
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """Returns the names that a prompt completes between brackets."""
+        return list(self.names)
+
     @overload
     def __getitem__(self, index: SupportsIndex | str, /) -> Value: ...
     @overload

@@ -10,6 +10,7 @@ Source: Common IR specification, shapes of operator declarations.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 
 from commonir.ir.types import (
@@ -281,6 +282,9 @@ CLASSES = {"any": any_element, "float": floats, "int": all_integers, "number": a
 """Sets of element types that patterns may name without declaring a variable."""
 
 
+_DIM = re.compile(r"\?|\??(?:\w+\*?|\*)")
+
+
 class Mismatch(Exception):
     """A type does not match a pattern."""
 
@@ -314,7 +318,12 @@ class Pattern:
         self.element, bracket, rest = spec.partition("[")
         self.dims: tuple[tuple[str, bool], ...] | None = None
         if bracket:
+            if not rest.endswith("]"):
+                raise ValueError(f"the type pattern '{spec}' does not end with ']'")
             names = [part.strip() for part in rest.removesuffix("]").split(",") if part.strip()]
+            wrong = next((name for name in names if _DIM.fullmatch(name) is None), None)
+            if wrong is not None:
+                raise ValueError(f"'{wrong}' in the type pattern '{spec}' is not a dim: n, 3, or s* for any number")
             self.dims = tuple([(name.rstrip("*").removeprefix("?"), name.endswith("*")) for name in names])
             wildcards = sum(many for _, many in self.dims)
             self.has_wildcard = wildcards > 0

@@ -37,7 +37,7 @@ def _no_graph(module: Module) -> Diagnostic:
         message, help = "a library holds no libraries, only a graph does", "bundle the graph that imports the library"
     else:
         message = "there is nothing to bundle: only Common IR graphs import libraries, and the program is none"
-        help = "to write it as a Common IR file, convert it: `cir convert M -o OUT.cir`"
+        help = "to write it as a Common IR file, convert it: `cir convert M --to common_ir -o OUT`"
     return Diagnostic(NOT_A_LIBRARY, message, help=help)
 
 

@@ -17,6 +17,7 @@ from commonir.reports.profiles import ProfileEntry as ProfileEntry
 from commonir.reports.profiles import ProfileRow as ProfileRow
 from commonir.reports.profiles import RankProfile as RankProfile
 from commonir.reports.profiles import RankStep as RankStep
+from commonir.reports.report import Entries as Entries
 from commonir.reports.report import JsonValue as JsonValue
 from commonir.reports.report import Report as Report
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from commonir.base.advice import in_python
 from commonir.base.text import escape, escape_html
-from commonir.reports import Comparison, Differences, Profile, ProfileComparison, Report, Summary
+from commonir.reports import Comparison, Differences, Entries, Profile, ProfileComparison, Report, Summary
 from commonir.reports.columns import Column, table_lines
 from commonir.reports.comparison_tables import write_comparison
 from commonir.reports.difference_tables import Listed, write_differences
@@ -31,7 +32,7 @@ class TextWriter:
     def line(self, text: str = "", style: Style | None = None) -> None:
         """Writes a line."""
         del style
-        self.lines.append(escape(text))
+        self.lines.append(in_python(escape(text)))
 
     def heading(self, text: str) -> None:
         """Writes a line."""
@@ -41,7 +42,7 @@ class TextWriter:
         """Writes names and values in two columns, without rows that have no value."""
         shown = [(name, escape(value)) for name, value in rows if value]
         margin = max((len(name) for name, _ in shown), default=0) + 2
-        self.lines += [f"{name.ljust(margin)}{value}" for name, value in shown]
+        self.lines += [f"{name.ljust(margin)}{in_python(value)}" for name, value in shown]
 
     def table(
         self,
@@ -141,6 +142,44 @@ def report_text(report: Report) -> str:
 def report_html(report: Report) -> str:
     """Returns a report as an HTML element."""
     return html_of(lambda out: write_report(report, out))
+
+
+def entries_text(entries: Sequence[Report]) -> str:
+    """Returns reports of one class as the text of a table."""
+    out = TextWriter()
+    _write_entries(entries, out)
+    return "\n".join(out.lines)
+
+
+def entries_html(entries: Sequence[Report]) -> str:
+    """Returns reports of one class as a table in HTML."""
+    return html_of(lambda out: _write_entries(entries, out))
+
+
+def _write_entries(entries: Sequence[Report], out: ReportWriter) -> None:
+    """Writes a table with a row for each report and a column for each field that some of them have."""
+    if entries:
+        names = entries[0].fields()
+        values = [[getattr(entry, name) for entry in entries] for name in names]
+        columns = [
+            Column(name.replace("_", " "), all(isinstance(v, int | float) for v in of_field), is_optional=True)
+            for name, of_field in zip(names, values, strict=True)
+        ]
+        out.table(columns, [[_cell(v) for v in row] for row in zip(*values, strict=True)])
+
+
+def _cell(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case Entries():
+            return repr(value) if value else ""
+        case float():
+            return f"{value:.4g}"
+        case tuple() | list():
+            return ", ".join([_cell(part) for part in value])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  fields have parts of any type
+        case _:
+            return value if isinstance(value, str) else repr(value)
 
 
 def html_of(write: Callable[[ReportWriter], None]) -> str:

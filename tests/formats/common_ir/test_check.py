@@ -252,7 +252,7 @@ def test_calls_into_a_library_that_is_missing_are_not_reported_too(path: Path, m
         "error[E0252]: the library 'a.cir.json' is not found\n"
         "  --> m.cir.json\n"
         "   = looked for: a.cir.json\n"
-        "   = help: put it there, or name its folder with --library-path"
+        "   = help: put it there, or name its folder with `library_path=`"
     )
 
 

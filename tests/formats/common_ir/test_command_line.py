@@ -138,7 +138,8 @@ def test_a_library_is_not_a_program(cir: Any) -> None:
 def test_what_cannot_hold_libraries_is_distinguished(cir: Any) -> None:
     assert cir("convert", "plain_onnx.cir.json", "-o", "plain.onnx").status == 0
     with pytest.raises(
-        DiagnosticError, match=r"nothing to bundle: only Common IR graphs.*\n.*`cir convert M -o OUT.cir`"
+        DiagnosticError,
+        match=r"nothing to bundle: only Common IR graphs.*\n.*`commonir\.convert\(program, to='common_ir'\)`",
     ):
         api.bundle(api.load("plain.onnx"))
     with pytest.raises(DiagnosticError, match="a library holds no libraries, only a graph does"):

@@ -277,7 +277,7 @@ def url(name: str, content: str) -> str:
 def test_nothing_is_fetched_unless_it_is_allowed(folder: Path) -> None:
     network = Network(a=library("a").encode())
     _, (result,) = fetched(folder, network, [url("a", library("a"))], allow=False)
-    assert (result.code.id, result.help, network.asked) == ("E0305", "allow it with --allow-fetch", [])
+    assert (result.code.id, result.help, network.asked) == ("E0305", "allow it with `--allow-fetch`", [])
 
 
 def test_nothing_is_fetched_without_a_digest(folder: Path) -> None:

@@ -439,7 +439,7 @@ def test_message_of_a_constant_that_was_left_out_says_what_to_do() -> None:
         "  --> net.mil:4:55\n"
         "   = 4 | tensor<fp32, [2]> y = const()[val = tensor<fp32, [2]>(...)];\n"
         "   =   |                                                       ^\n"
-        "   = help: print it again with all contents: `--no-elide`"
+        "   = help: print it again with all contents: `elide=False`"
     )
 
 

@@ -140,7 +140,7 @@ def _refuse_open(function: Function) -> None:
     dims = ranks.dynamic_dims(function)
     if dims:
         message = f"ARK has fixed sizes only, and those named {', '.join(dims)} are not"
-        help = "fix each with --set-dim NAME=SIZE"
+        help = "fix each with `--set-dim NAME=SIZE`"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=function.symbol_name, help=help))
 
 

@@ -89,7 +89,7 @@ class Ranks(ArkContext):
 
     def _refuse(self, what: str, error: DiagnosticError) -> None:
         notes = [d.message for d in error.diagnostics]
-        help = "fix sizes with --set-dim NAME=SIZE" if any("not fixed" in n for n in notes) else None
+        help = "fix sizes with `--set-dim NAME=SIZE`" if any("not fixed" in n for n in notes) else None
         message = f"{what} cannot be expressed in ark"
         self.diagnostics.add(UNSUPPORTED_CONVERSION, message, where=self._function, notes=notes, help=help)
 

@@ -240,7 +240,7 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
         types = {new.renamed.get(v.name): v.type for v in new.body.arguments}
         if types != {v.name: v.type for v in self.inputs}:
             message = f"what '{self.sym_name}' says as {FLEXIBLE_SHAPES} would no longer hold"
-            help = "write it as a package first, whose description follows: `cir convert M -o M.mlpackage`"
+            help = "write it as a package first, whose description follows: `cir convert M --to coreml -o OUT`"
             raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, help=help))
         entries[FLEXIBLE_SHAPES] = value_attribute(_with_keys(attribute_value(entries[FLEXIBLE_SHAPES]), names))
         self.set_extra(PROGRAM_ATTRIBUTES, DictionaryAttr(tuple(entries.items())))

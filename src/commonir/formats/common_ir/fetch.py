@@ -55,7 +55,7 @@ def fetch(url: str, digest: str, *, allowed: bool, open_url: OpenUrl | None = No
             return content
     if not allowed:
         message = f"the library '{escape(url)}' lies on the network, which is not used"
-        raise DiagnosticError(Diagnostic(NETWORK_REFUSED, message, help="allow it with --allow-fetch"))
+        raise DiagnosticError(Diagnostic(NETWORK_REFUSED, message, help="allow it with `--allow-fetch`"))
     content = _downloaded(url, open_url_securely if open_url is None else open_url)
     require_digest(content, digest, url)
     # A cache that cannot be written costs time, nothing else.

@@ -221,7 +221,7 @@ class _Resolving:
                 return SourcePosition(place.folder, posixpath.normpath(place.path)), content
         message = f"the library '{escape(expected.uri)}' is not found"
         notes = [f"looked for: {escape(self._name_of(place))}" for place in tried]
-        help = "put it there, or name its folder with --library-path"
+        help = "put it there, or name its folder with `--library-path`"
         raise DiagnosticError(Diagnostic(UNRESOLVED_IMPORT, message, notes=notes, help=help))
 
     def _file(self, place: SourcePosition) -> bytes | None:

@@ -129,7 +129,7 @@ def left_behind(module: Module, path: str | os.PathLike[str]) -> list[Diagnostic
             f"the library '{uri}' is not there beside the output, which imports it",
             file=os.fspath(path),
             notes=(f"looked for: {folder / uri}",),
-            help="copy it there, open the output with --library-path, or write one file of all: `cir bundle M -o OUT`",
+            help="copy it there, open it with `--library-path`, or write one file of all: `cir bundle M -o OUT`",
         )
         for uri in uris
         if is_relative(uri) and not (folder / uri).exists()
