@@ -78,6 +78,26 @@ def test_powershell_gets_values_with_their_help(monkeypatch: pytest.MonkeyPatch)
     assert "-CommandName cir " in shell.source()
 
 
+@pytest.mark.parametrize(
+    ("line", "word", "words"),
+    [
+        (r"cir show models\net.onnx --node /h", "/h", ["show", r"models\net.onnx", "--node"]),
+        (r"cir show 'my models\net.onnx' --node ", None, ["show", r"my models\net.onnx", "--node"]),
+        ('cir show my` net.onnx --node "/h', '"/h', ["show", "my net.onnx", "--node"]),
+    ],
+)
+def test_powershell_splits_words_at_its_own_quotes(
+    monkeypatch: pytest.MonkeyPatch, line: str, word: str | None, words: list[str]
+) -> None:
+    """A backslash is part of a path, a backtick escapes; a variable that is set to the empty string is removed."""
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.delenv("COMP_CWORD", raising=False)
+    if word is not None:
+        monkeypatch.setenv("COMP_CWORD", word)
+    shell = PowerShell(group, {}, "cir", "_CIR_COMPLETE")
+    assert shell.get_completion_args() == (words, (word or "").strip('"'))
+
+
 # -- in the shells themselves
 
 

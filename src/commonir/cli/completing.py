@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 
 import click
-from click.shell_completion import CompletionItem, ShellComplete, add_completion_class, split_arg_string
+from click.shell_completion import CompletionItem, ShellComplete, add_completion_class
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
 
@@ -33,17 +34,19 @@ Register-ArgumentCompleter -Native -CommandName %(prog_name)s -ScriptBlock {
         $type, $value, $help = $_ -split "`t", 3
         if ($type -eq "plain") {
             if (-not $help) { $help = $value }
+            if ($value -match '[\\s''"`$(){};|&<>@#]') { $value = "'" + $value.Replace("'", "''") + "'" }
             [System.Management.Automation.CompletionResult]::new($value, $value, "ParameterValue", $help)
         }
     }
-    Remove-Item Env:COMP_WORDS, Env:COMP_CWORD, Env:%(complete_var)s
+    Remove-Item Env:COMP_WORDS, Env:COMP_CWORD, Env:%(complete_var)s -ErrorAction SilentlyContinue
 }
 """
 
     def get_completion_args(self) -> tuple[list[str], str]:
         """Returns the complete words after the name of the program, and the word that is completed."""
-        words = split_arg_string(os.environ["COMP_WORDS"])[1:]
-        incomplete = os.environ["COMP_CWORD"]
+        words = _words_of_powershell(os.environ["COMP_WORDS"])[1:]
+        # PowerShell removes a variable that is set to the empty string.
+        incomplete = os.environ.get("COMP_CWORD", "").strip("'\"")
         if incomplete and words and words[-1] == incomplete:
             words.pop()
         return words, incomplete
@@ -52,6 +55,19 @@ Register-ArgumentCompleter -Native -CommandName %(prog_name)s -ScriptBlock {
         """Returns the type, the value and the help, separated by tabs."""
         help = " ".join((item.help or "").split())
         return f"{item.type}\t{item.value}\t{help}"
+
+
+def _words_of_powershell(line: str) -> list[str]:
+    """Returns the words of a line, in which a backslash separates folders and a backtick escapes."""
+    lexer = shlex.shlex(line, posix=True)
+    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", "`"
+    words: list[str] = []
+    try:
+        words.extend(lexer)
+    except ValueError:
+        # The last word has an open quotation mark.
+        words.append(lexer.token)
+    return words
 
 
 def complete(what: str, incomplete: str, model: str | None = None, *, ending: str = "") -> list[CompletionItem[str]]:
