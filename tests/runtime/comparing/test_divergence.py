@@ -263,7 +263,7 @@ def test_inputs_of_other_names_are_refused_with_the_near_one() -> None:
     text = str(caught.value)
     assert "the input 'images' of one program has no counterpart" in text
     assert "did you mean 'image'?" in text
-    assert "cir edit --rename" in text
+    assert "commonir.edit(program, rename=" in text
 
 
 def test_inputs_of_other_names_are_compared_when_all_are_given() -> None:
