@@ -93,11 +93,19 @@ def test_a_network_is_drawn_searched_and_described(browser: Browser, tmp_path: P
     for part in ("OPERANDS", "weight", "RESULTS", "used by", "min", "max", "mean", "first elements"):
         assert part in panel
     first = browser.evaluate("location.hash")
+    browser.press("ArrowDown")
+    assert browser.evaluate("location.hash") != first
+    browser.press("ArrowUp")
+    assert browser.evaluate("location.hash") == first
     browser.press("Enter")
     assert browser.evaluate("location.hash") != first
-    # A link to a user goes there.
+    # A link to a user goes there; Escape leaves the search, then the panel.
     browser.evaluate("document.querySelector('#details a').click()")
     assert _text(browser, "details").startswith("mil.")
+    for _ in range(2):
+        browser.press("Escape")
+    assert browser.evaluate("document.getElementById('panel').hidden") is True
+    assert browser.evaluate("document.getElementById('query').value") == ""
     assert browser.complaints() == []
 
 

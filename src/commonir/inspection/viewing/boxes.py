@@ -177,15 +177,14 @@ def _legends(graphs: Sequence[Graph], overlays: Sequence[Overlay]) -> Iterator[t
     boxes = [node for _, node in _all_boxes(graphs)]
     used = {node.family for node in boxes}
     labels = {f: "convolution, matmul" if f == "layer" else f for f in FAMILIES if f in used}
-    differs = "different" if any(node.marks for node in boxes) else ""
+    differs = {"differs": "different"} if any(node.marks for node in boxes) else {}
     yield (
         "operation type",
         "",
-        {f"is-{family}": label for family, label in labels.items()} | ({"differs": differs} if differs else {}),
+        {f"is-{family}": label for family, label in labels.items()} | differs,
     )
     for overlay in overlays:
-        both = ", ".join(filter(None, (overlay.legend.get("differs"), differs)))
-        yield overlay.title, overlay.summary, {**overlay.legend, **({"differs": both} if both else {})}
+        yield overlay.title, overlay.summary, overlay.legend
 
 
 # -- sizes and places
@@ -367,8 +366,9 @@ def _box(group: _Placed, number: int, corner: Position) -> Iterator[Shape]:
         (inner,) = nested
         label = Label("sub", x + 8, y + 15, shortened(f"{node.label} · {node.detail}", SMALL, room))
         frame = Box("nest", x, y, width, height, 6)
-        marks = [Box("differs", x, y, width, height, 6)] if node.marks else []
-        yield ShapeGroup("box", (node.label, *lines), (frame, *marks, label), at=at)
+        style = _frame_of(group, node)
+        framed = [Box(style, x, y, width, height, 6)] if style else []
+        yield ShapeGroup("box", (node.label, *lines), (frame, *framed, label), at=at)
         yield from _inside(inner, (x + (width - inner.layout.width) / 2, y + HEAD + PAD / 2), HEAD + PAD / 2)
         return
     shapes: list[Shape] = []
@@ -382,8 +382,9 @@ def _box(group: _Placed, number: int, corner: Position) -> Iterator[Shape]:
         ink = f"on-{head}"
     if head:
         shapes.append(Box(head, x, y, width, HEAD, 5))
-    frames = {"differs" if node.marks else "", highlight.frame if highlight else ""} - {""}
-    shapes += [Box(frame, x, y, width, height, 5) for frame in sorted(frames)]
+    frame = _frame_of(group, node)
+    if frame:
+        shapes.append(Box(frame, x, y, width, height, 5))
     shapes.append(Label(ink, x + 7, y + 15, shortened(node.label, 12, room)))
     for n, text in enumerate(lines):
         shown = tail_of(text, SMALL, room) if not n else shortened(text, SMALL, room)
@@ -394,6 +395,13 @@ def _box(group: _Placed, number: int, corner: Position) -> Iterator[Shape]:
     for inner in nested:
         yield from _frame(inner, (left, top))
         left += inner.size.width + PAD
+
+
+def _frame_of(group: _Placed, node: Node) -> str:
+    """Returns the style of the frame around a box, by the first overlay or else by differences; "" for none."""
+    if group.details.overlays:
+        return node.highlights[0].frame if node.highlights and node.highlights[0] is not None else ""
+    return "differs" if node.marks else ""
 
 
 def _line(

@@ -15,7 +15,14 @@ const actions = {
   l: () => colorBy((overlay + 2) % data.legends.length - 1),
   "/": () => query.focus(),
   Enter: () => selected && selected.graphs.length && toggle(selected),
-  Escape: () => select(null),
+  Escape: () => {
+    if (selected) {
+      select(null);
+    } else {
+      query.value = "";
+      look();
+    }
+  },
   ArrowLeft: () => { view.x -= 80 / view.scale; show(); },
   ArrowRight: () => { view.x += 80 / view.scale; show(); },
   ArrowUp: () => { view.y -= 80 / view.scale; show(); },
@@ -59,7 +66,14 @@ function step(by) {
 }
 
 document.addEventListener("keydown", (event) => {
-  const isTyping = event.target === query || (event.target.closest && event.target.closest("button, a, summary") && event.key === "Enter");
+  if ((event.ctrlKey || event.metaKey) && event.key === "f") {
+    // A search of the browser finds no letters of a canvas.
+    event.preventDefault();
+    query.focus();
+    query.select();
+    return;
+  }
+  const isTyping = event.target === query || event.target === chooser || (event.target.closest && event.target.closest("button, a, summary") && event.key === "Enter");
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !actions[event.key]) {
     return;
   }

@@ -33,6 +33,10 @@ function fit() {
 function start() {
   const side = byId("side").getBoundingClientRect();
   view.scale = Math.min(1.1, Math.max(0.55, (canvas.clientWidth - side.right - 24) / scene.width));
+  if (graphs.length === 2 && graphs.every((graph) => graph.isOpen)) {
+    // Two programs are both seen, as long as their names can be read.
+    view.scale = Math.min(view.scale, Math.max(0.36, (canvas.clientWidth - 24) / scene.width));
+  }
   const room = canvas.clientWidth / view.scale;
   const left = (side.right + 12) / view.scale;
   const first = scene.boxes.find((node) => node.role === "input") || scene.boxes[0] || scene.backs[0];

@@ -73,10 +73,7 @@ function drawBox(node) {
   if (head && (isOpen || !isFar)) {
     paint(head, rounded(x, y, width, sizes.HEAD, node.lines.some(Boolean) || isOpen ? [radius, radius, 0, 0] : radius));
   }
-  const framed = node.highlights[overlay] && node.highlights[overlay][2];
-  if (node.marks.length) {
-    paint("differs", frame);
-  }
+  const framed = overlay < 0 ? node.marks.length && "differs" : node.highlights[overlay] && node.highlights[overlay][2];
   if (framed) {
     paint(framed, frame);
   }

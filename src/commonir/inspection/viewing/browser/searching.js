@@ -7,6 +7,7 @@ let matches = [];
 let at = -1;
 let index = null;
 const HIGHEST = 8;
+const LONGEST = 28;
 
 function buildIndex() {
   if (!data.graphs) {
@@ -53,11 +54,17 @@ function typeOf(item) {
   return typeof value === "number" ? types[values[value][1]].replace(/^tensor<(.*)>$/, "$1").replace("!builtin.", "") : "";
 }
 
+/** Returns the end of a name, which says more than its beginning. */
+const endOf = (name) => (name.length > LONGEST ? `…${name.slice(1 - LONGEST)}` : name);
+
 function row(node, n) {
   const item = node.item >= 0 ? tables().items[node.item] : null;
   const highlight = node.highlights[overlay];
-  const [first, rest] = item ? [node.label, [highlight && highlight[3], item.name, typeOf(item)]] : [node.text.split("\n")[0], node.text.split("\n").slice(1, 2)];
-  return make("li", [make("b", first), make("span", rest.filter(Boolean).join("  "))], { onclick: () => jump(n) });
+  const [first, rest] = item ? [node.label, highlight ? [highlight[3], endOf(item.name)] : [endOf(item.name), typeOf(item)]] : [node.text.split("\n")[0], node.text.split("\n").slice(1, 2)];
+  return make("li", [make("b", first), make("span", rest.filter(Boolean).join("  "))], {
+    onclick: () => jump(n),
+    title: item ? item.name : "",
+  });
 }
 
 function jump(n) {
@@ -72,8 +79,10 @@ function jump(n) {
 
 query.addEventListener("input", look);
 query.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && matches.length) {
-    jump((at + (event.shiftKey ? matches.length - 1 : 1) + (at < 0 && event.shiftKey ? 1 : 0)) % matches.length);
+  const isBack = event.key === "ArrowUp" || event.shiftKey;
+  if (["Enter", "ArrowDown", "ArrowUp"].includes(event.key) && matches.length) {
+    event.preventDefault();
+    jump((at + (isBack ? matches.length - 1 : 1) + (at < 0 && isBack ? 1 : 0)) % matches.length);
   } else if (event.key === "Escape") {
     query.value = "";
     look();
