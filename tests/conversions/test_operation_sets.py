@@ -86,3 +86,58 @@ def test_results_in_another_set_are_those_of_the_package() -> None:
     result = cir.run(cir.convert(module, "coreml", target="iOS17"), inputs)
     for name, values in result.items():
         np.testing.assert_allclose(np.asarray(values, np.float32), expected[name], rtol=1e-3, atol=1e-3)
+
+
+def test_one_function_stays_as_it_is(tmp_path: Path) -> None:
+    module = cir.load(MODELS / "kinds" / "functions.mlpackage")
+    only = cir.convert(module, "coreml", function="triple")
+    assert list(only.functions) == ["main"]
+    assert _names_of(only) == [[v.name for v in op.results] for op in module.functions["triple"].body.operations]
+    assert (only.main.input_ports, only.main.output_ports) == (
+        module.functions["triple"].input_ports,
+        module.functions["triple"].output_ports,
+    )
+    # Written, it is the program of a model without functions.
+    cir.save(only, tmp_path / "triple.mlpackage")
+    again = cir.load(tmp_path / "triple.mlpackage")
+    x = {"x": np.arange(12, dtype=np.float16)}
+    np.testing.assert_array_equal(cir.run(again, x)["y"], cir.run(module, x, function="triple")["y"])
+    with pytest.raises(cir.DiagnosticError, match="no function 'tripel'"):
+        cir.convert(module, "coreml", function="tripel")
+
+
+def _names_of(module: Module) -> list[list[str]]:
+    return [[v.name for v in op.results] for op in module.main.body.operations]
+
+
+def test_inputs_and_outputs_of_half_precision_are_cast_for_ios_15() -> None:
+    module = cir.load(MODELS / "kinds" / "functions.mlpackage")
+    notes = Diagnostics()
+    older = cir.convert(module, "coreml", function="double", target="iOS15", findings=notes)
+    assert [d.message for d in notes] == [
+        "the input 'x' of 'main' changes from f16 to f32",
+        "the output 'y' of 'main' changes from f16 to f32",
+    ]
+    names = [op.name for op in older.main.body.operations if op.name != "mil.const"]
+    assert names == ["mil.cast", "mil.mul", "mil.mul", "mil.cast", "mil.return"]
+    assert [str(v.type) for v in (*older.inputs, *older.outputs)] == ["tensor<12xf32>"] * 2
+    assert not [d for d in cir.verify(older) if d.is_error]
+    x = np.arange(12)
+    found = cir.run(older, {"x": x.astype(np.float32)})["y"]
+    np.testing.assert_array_equal(found, cir.run(module, {"x": x.astype(np.float16)}, function="double")["y"])
+
+
+def test_ranges_change_nothing_but_the_description() -> None:
+    module = cir.load(ROOT / "examples" / "mobilenet.mlpackage")
+    result = cir.convert(module, "coreml", ranges={"image_0": (2, 4)})
+    assert _operations(result) == _operations(module)
+    assert str(result.main.input_ports["image"].ranges[0]) == "2..4"
+    with pytest.raises(cir.DiagnosticError, match="no input has a dimension 'batch'"):
+        cir.convert(module, "coreml", ranges={"batch": (2, 4)})
+
+
+def test_an_operation_set_that_nobody_chose_stays() -> None:
+    """A way through the core would otherwise choose the oldest set that has all operations."""
+    package = cir.load(MODELS / "kinds" / "functions.mlpackage")
+    kept = cir.convert(cir.convert(package, "coreml", function="double"), "coreml", states={"x": "y"})
+    assert (kept.main.operation_set, kept.outputs) == ("CoreML8", ())

@@ -188,6 +188,14 @@ def _converted(
 
     own, to = Formats().of_module(module), choices.to
     is_own = own is not None and to in Formats().names() and own.dialect == Formats().get(to).dialect
+    if is_own and choices.function is not None:
+        selected = conversion.selected(module, choices.function)
+        module, choices = (module, choices) if selected is None else (selected, choices._replace(function=None))
+    if is_own and choices.ranges:
+        bounded_module = _bounded_in_dialect(module, choices.ranges)
+        module, choices = (
+            (module, choices) if bounded_module is None else (bounded_module, choices._replace(ranges=None))
+        )
     if is_own:
         module, choices = _in_own_precision(module, conversion, choices, log)
     if all(choice is None for choice in (choices.function, choices.precision, choices.ranges or None, choices.ranks)):
@@ -205,7 +213,7 @@ def _converted(
     ranks = choices.ranks
     program = simpler if ranks is None else _divided(simpler, ranks, choices.parallel, diagnostics)
     program = with_described_ports(program, options.labels, options.docs, options.states)
-    converted = conversion.convert(program, options, diagnostics)
+    converted = conversion.convert(program, conversion.kept(module, options) if is_own else options, diagnostics)
     conversion.describe(module, converted, options)
     if conversion.format:
         record_format(Formats().get(conversion.format), converted)
@@ -490,6 +498,14 @@ def _bounded_if_lowered(
         text = f"the range of '{name}' is not written: '{to}' has ranges only for programs of the core"
         diagnostics.add(LOST_IN_CONVERSION, text)
     return module
+
+
+def _bounded_in_dialect(module: Module, ranges: Mapping[str, tuple[int, int]]) -> Module | None:
+    """Returns a program that stays in its dialect with some dimensions bounded; None where it cannot."""
+    from commonir.ir.interface import DimRange  # noqa: PLC0415
+    from commonir.passes.bound_dims import bound_dims_of_interfaces  # noqa: PLC0415
+
+    return bound_dims_of_interfaces(module, {name: DimRange(*bounds) for name, bounds in ranges.items()})
 
 
 def _bounded(module: Module, ranges: Mapping[str, tuple[int, int]]) -> Module:

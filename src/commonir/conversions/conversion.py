@@ -90,9 +90,10 @@ class Conversion(Record):
     What cannot be expressed is raised, all of it. `within`, where there is one, takes a module that is in that dialect
     already to what users chose, without a way through the core; None when it must go through the core. `halved` takes
     one to half precision, but for the operations that names select, and logs what it does; None when it must go through
-    the core. `direct` takes a module of another dialect there without a way through the core, where nothing was chosen;
-    None when it must go through the core. `describe` gives a result what its source states of the program and the core
-    has no place for.
+    the core. `selected` reduces one to one of its functions; None when it must go through the core, for which `kept`
+    adds what it states to what users chose, so that no more changes. `direct` takes a module of another dialect there
+    without a way through the core, where nothing was chosen; None when it must go through the core. `describe` gives a
+    result what its source states of the program and the core has no place for.
     `format` is the format that the result is written in, when that has another name. `takes_ranks`:
     it takes programs of several ranks. `keeps_defaults`: it states contents of inputs that need not be given.
     `keeps_handles`: the format has handles; other conversions receive their numbers.
@@ -103,6 +104,8 @@ class Conversion(Record):
     convert: Callable[[Module, ConversionOptions, Diagnostics], Module]
     within: Callable[[Module, ConversionOptions, Diagnostics], Module | None] | None = None
     halved: Callable[[Module, Sequence[str], PrecisionLog], Module | None] = lambda _module, _keep, _log: None
+    selected: Callable[[Module, str], Module | None] = lambda _module, _function: None
+    kept: Callable[[Module, ConversionOptions], ConversionOptions] = lambda _module, options: options
     direct: Callable[[Module, Diagnostics], Module | None] = lambda _module, _lost: None
     describe: Callable[[Module, Module, ConversionOptions], None] = lambda _source, _result, _options: None
     format: str = ""

@@ -22,8 +22,8 @@ from commonir.conversions.counterparts import counterpart_of
 from commonir.dialects.mil import DIALECT
 from commonir.dialects.mil.base import SPECIFICATION_VERSIONS, VERSIONS, MilOp, systems_text
 from commonir.dialects.mil.compression import Constexpr
-from commonir.dialects.mil.description import description_of
-from commonir.dialects.mil.description_edits import set_specification_version
+from commonir.dialects.mil.description import MAIN, description_of
+from commonir.dialects.mil.description_edits import describe_only, set_specification_version
 from commonir.dialects.mil.elementwise import Cast
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Const, Func, Literal
@@ -32,7 +32,7 @@ from commonir.ir.data import Data
 from commonir.ir.interface import NO_PORT
 from commonir.ir.module import Module, replace_function
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import ElementType, f16
+from commonir.ir.types import ElementType, TensorType, f16, f32
 from commonir.ods import Dialects, Op
 from commonir.passes.describe_ports import described_ports
 from commonir.passes.half_precision import PrecisionLog, operations_to_keep
@@ -151,16 +151,54 @@ def _for_version(module: Module, version: str, lost: Diagnostics) -> Module | No
     if all(f.opset == version for f in _functions(module)):
         return module
     refuse_features(module, version)
-    if VERSIONS.index(version) < VERSIONS.index(HALVES.since) and HALVES in features_of(module):
-        return None
     notes = Diagnostics()
+    has_halves = VERSIONS.index(version) >= VERSIONS.index(HALVES.since) or HALVES not in features_of(module)
+    source = module if has_halves else _with_single_interface(module, notes)
     try:
-        result = in_version(module, version, notes)
+        result = in_version(source, version, notes)
+        if not has_halves:
+            result = _described_again(result, {f.sym_name: _border(f) for f in _functions(source)})
     except DiagnosticError:
         # By way of the core, elements get types that the operation set has.
         return None
     lost.extend(notes)
     return result
+
+
+def _with_single_interface(module: Module, lost: Diagnostics) -> Module:
+    """Returns a module whose inputs and outputs of f16 are of f32, and are cast."""
+    result = _specialized(module)
+    for function in _functions(result):
+        body, last = function.body, function.body.last
+        first = body.first
+        assert first is not None, "a function ends with its outputs"
+        assert last is not None, "a function ends with its outputs"
+        cast = DIALECT.find(Cast.name, function.opset) or Cast
+        for v in function.inputs:
+            if isinstance(v.type, TensorType) and v.type.element is f16:
+                _report_element(function, "input", v.name, lost)
+                users = Value(v.type)
+                v.replace_all_uses_with(users)
+                v.retype(v.type.with_element(f32))
+                half = body.insert_before(first, cast(v, DataType.FP16)).results[0]
+                half.name = f"{v.name}_to_fp16"
+                users.replace_all_uses_with(half)
+        outputs: list[Value] = []
+        for name, v in zip(function.output_names, function.outputs, strict=True):
+            is_half = isinstance(v.type, TensorType) and v.type.element is f16
+            if is_half:
+                _report_element(function, "output", name, lost)
+            outputs.append(body.insert_before(last, cast(v, DataType.FP32)).results[0] if is_half else v)
+        last.operands = tuple(outputs)
+    return result
+
+
+def _report_element(function: Func, what: str, name: str, lost: Diagnostics) -> None:
+    lost.add(CHANGED_IN_CONVERSION, f"the {what} '{name}' of '{function.sym_name}' changes from f16 to f32")
+
+
+def _border(function: Func) -> Border:
+    return Border(function.input_ports, function.output_ports, {})
 
 
 def _described(module: Module, options: ConversionOptions) -> Module:
@@ -198,6 +236,27 @@ def _described_again(module: Module, borders: Mapping[str, Border]) -> Module:
     return module
 
 
+def _selected(module: Module, name: str) -> Module | None:
+    """Returns a module of one function, which keeps all its operations. Raises: DiagnosticError (E0706)."""
+    chosen = module.function(name)
+    if not all(isinstance(f, Func) for f in module.functions.values()):
+        return None
+    result = clone(module, keep=lambda op: not isinstance(op, Func) or op is chosen)
+    (only,) = _functions(result)
+    replace_function(only, only.with_attributes(sym_name=MAIN))
+    result.entry = ""
+    describe_only(result, name)
+    return result
+
+
+def _kept(module: Module, options: ConversionOptions) -> ConversionOptions:
+    """Returns options with the operation set that a module has, where users chose no system."""
+    versions = [op.opset for op in module.nested() if isinstance(op, Func) and op.opset in VERSIONS]
+    if options.target is not None or not versions:
+        return options
+    return options.replaced(target=max(versions, key=VERSIONS.index))
+
+
 # -- half precision
 
 
@@ -232,4 +291,4 @@ def _halved(module: Module, keep: Sequence[str], log: PrecisionLog) -> Module | 
     return result
 
 
-CONVERSION = Conversion("coreml", convert, _within, _halved)
+CONVERSION = Conversion("coreml", convert, _within, _halved, _selected, _kept)

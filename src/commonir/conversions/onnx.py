@@ -193,4 +193,12 @@ def _halved(module: Module, keep: Sequence[str], log: PrecisionLog) -> Module | 
     return result
 
 
-CONVERSION = Conversion("onnx", convert, _within, _halved, common_ir_to_onnx, keep_model_fields, keeps_defaults=True)
+CONVERSION = Conversion(
+    "onnx",
+    convert,
+    _within,
+    _halved,
+    direct=common_ir_to_onnx,
+    describe=keep_model_fields,
+    keeps_defaults=True,
+)

@@ -67,6 +67,20 @@ def describe_function(module: Module, function: Function, new: NewInterface) -> 
     module.set_extra(MODEL_ATTRIBUTE, _dictionary(model))
 
 
+def describe_only(module: Module, function: str) -> None:
+    """Makes the description of a module, if it has one, that of a model of one of its functions, which lists none."""
+    kept = module.extra.get(MODEL_ATTRIBUTE)
+    model = _fields(kept)
+    about = _fields(model.get(_DESCRIPTION))
+    listed = about.pop(_FUNCTIONS, None)
+    about.pop(_DEFAULT_FUNCTION, None)
+    for entry in listed.values if isinstance(listed, ArrayAttr) else ():
+        if _text(entry, "name") == function:
+            about |= {name: value for name, value in _fields(entry).items() if name != "name"}
+    if kept is not None:
+        module.set_extra(MODEL_ATTRIBUTE, _dictionary(model | {_DESCRIPTION: _dictionary(about)}))
+
+
 def set_specification_version(module: Module, version: int) -> None:
     """Makes the description of a module, if it has one, speak of a version of the specification."""
     kept = module.extra.get(MODEL_ATTRIBUTE)
