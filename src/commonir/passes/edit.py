@@ -156,8 +156,9 @@ class _FunctionEdit:
         self.edits = edits
         self.bound = bound
         self.diagnostics = Diagnostics()
-        self.input_ports = {v.name: function.input_ports.get(v.name, NO_PORT) for v in function.inputs}
-        self.output_ports = {name: function.output_ports.get(name, NO_PORT) for name in function.output_names}
+        inputs, outputs = function.input_ports, function.output_ports  # which are computed each time
+        self.input_ports = {v.name: inputs.get(v.name, NO_PORT) for v in function.inputs}
+        self.output_ports = {name: outputs.get(name, NO_PORT) for name in function.output_names}
 
     def apply(self) -> None:
         """Makes all changes. Raises: DiagnosticError with the reasons why it cannot."""
@@ -196,12 +197,12 @@ class _FunctionEdit:
 
     def _outputs(self) -> list[tuple[str, Value]]:
         outputs = list(zip(self.function.output_names, self.function.outputs, strict=True))
-        names = [name for name, _ in outputs]
+        names, dropped = {name for name, _ in outputs}, set(self.edits.drop_outputs)
         for name in self.edits.drop_outputs:
             if name not in names:
                 message = f"'{self.function.symbol_name}' has no output '{name}'"
-                self.diagnostics.add(UNDEFINED_VALUE, message, help=did_you_mean(name, names))
-        remaining = [(n, v) for n, v in outputs if n not in self.edits.drop_outputs]
+                self.diagnostics.add(UNDEFINED_VALUE, message, help=did_you_mean(name, [name for name, _ in outputs]))
+        remaining = [(n, v) for n, v in outputs if n not in dropped]
         for name in self.edits.add_outputs:
             if name in [n for n, _ in remaining]:
                 self.diagnostics.add(IMPOSSIBLE_EDIT, f"'{name}' is an output already")
@@ -286,7 +287,7 @@ class _FunctionEdit:
         name, _, number = text.rpartition(".")
         value = next((v for v in self.function.inputs if v.name == name), None)
         rank = len(_dims(value.type)) if value is not None else 0
-        return [(name, int(number))] if number.isdecimal() and int(number) < rank else []
+        return [(name, axis) for axis in range(rank) if str(axis) == number]
 
     def _check_range(self, name: str, axis: int, dim: Dim) -> None:
         port = self.input_ports.get(name, NO_PORT)

@@ -78,6 +78,8 @@ class PiecewiseRun:
         self._options = options
         self._piece_bytes = piece_bytes
         self._function = function
+        # Each piece receives a copy, which takes as long as the function is: of one without its operations.
+        self._signature = clone(function, keep=lambda _: False)
         bound = bind(function, inputs, requirements(function), check_lower_bounds=False)
         self._dims = dict(bound.dims)
         self._inputs = {**dict(zip(function.inputs, bound.arrays, strict=True)), **known}
@@ -193,7 +195,7 @@ class PiecewiseRun:
         specialize(block, self._dims)
         returned = [(_output_name(n), v) for n, v in enumerate(end.operands)]
         end.erase()
-        function = clone(self._function, keep=lambda _: False)
+        function = clone(self._signature)
         result = Module(entry=self._function.symbol_name)
         # Globals and callees that the piece refers to.
         if any(isinstance(op, _REFERRING) for o in piece for op in o.walk()):
@@ -201,7 +203,6 @@ class PiecewiseRun:
                 if op is not self._function:
                     result.body.append(clone(op))
         result.body.append(function)
-        assert isinstance(function, Function)
         function.replace_interface(NewInterface(block, returnable(function, block, returned), {}, {}, {}))
         return result
 
