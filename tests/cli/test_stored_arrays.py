@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import io
 import json
+import math
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +87,7 @@ def test_inputs_of_polygraphy_are_sets(tmp_path: Path) -> None:
     [
         ({"a": [[1], [2, 3]]}, "'a' is not an array"),
         ({"a": [None]}, "'a' is not an array"),
+        ({"a": reduce(lambda inner, _: [inner], range(900), math.nan)}, "'a' is not an array"),
         ([1], "neither an object of arrays by name nor a file of polygraphy"),
         ({"lst": [["r", [{"runtime": 1}]]]}, "a run of polygraphy has no outputs"),
         ({"lst": [["trt", []], ["ort", []]]}, "results of several runners, also of 'ort'"),

@@ -41,6 +41,8 @@ _OUTPUTS = "outputs/"
 _SET = re.compile(r"set([0-9]{1,6})/")
 _CLASS = "polygraphy_class"
 _END_BYTES = 1 << 16
+_MOST_AXES = 32
+"""The axes of an array of numpy in all of its versions."""
 
 
 class StoredRun(NamedTuple):
@@ -265,12 +267,14 @@ def _array(path: str, name: str, value: Json) -> Array:
     return result
 
 
-def _flatten(value: Json, leaves: list[object]) -> list[int] | None:
-    """Adds the elements of nested lists; returns their shape, None for lists of different lengths."""
+def _flatten(value: Json, leaves: list[object], depth: int = 0) -> list[int] | None:
+    """Adds the elements of nested lists; returns their shape, None for lists of different lengths, or too deep ones."""
     if not isinstance(value, list):
         leaves.append(value)
         return []
-    shapes = [_flatten(part, leaves) for part in value]
+    if depth == _MOST_AXES:
+        return None
+    shapes = [_flatten(part, leaves, depth + 1) for part in value]
     if any(shape is None or shape != shapes[0] for shape in shapes):
         return None
     return [len(value), *(shapes[0] or [] if shapes else [])]

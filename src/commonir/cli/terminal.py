@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 import click
@@ -61,9 +61,9 @@ class Terminal:
         """Returns the number of columns of the terminal, None in a pipe or file, where lines have any length."""
         if not self.is_terminal:
             return None
-        columns = os.environ.get("COLUMNS", "")
-        if columns.isdecimal() and int(columns):
-            return int(columns)
+        with suppress(ValueError):
+            if (columns := int(os.environ.get("COLUMNS", ""))) > 0:
+                return columns
         try:
             return os.get_terminal_size(self.stream.fileno()).columns or _USUAL_WIDTH
         except OSError:

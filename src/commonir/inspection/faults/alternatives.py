@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from itertools import permutations
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import is_sequence
 from commonir.ir.cloning import clone
@@ -59,7 +60,7 @@ def with_alternative(module: Module, number: int, values: Mapping[str, object]) 
     op = [op for op in copy.main.body.operations if isinstance(op, Op)][number]
     try:
         built = op.with_attributes(**values)
-    except Exception:  # noqa: BLE001  definitions check their attributes in many ways
+    except DiagnosticError:
         return None
     if op.parent is None:
         return None
@@ -74,7 +75,7 @@ def with_alternative(module: Module, number: int, values: Mapping[str, object]) 
 def _values(op: Op) -> dict[str, object]:
     try:
         decoded = op.decoded_attributes()
-    except Exception:  # noqa: BLE001  parameters that are computed have no value here
+    except DiagnosticError:  # a parameter that is computed has no value here
         return dict(op.stored_attributes)
     return {field.name: value for field, value in zip(op.layout.attributes, decoded, strict=True)}
 
