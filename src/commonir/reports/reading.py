@@ -5,6 +5,7 @@ version after this one may add some; those that are missing have their defaults.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from math import inf, nan
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -26,7 +27,7 @@ def read_report(report: type[R], value: Json, place: str = "result") -> R:
     """Returns a report of a class from its JSON form, which is at a place. Raises: ReportError."""
     if not isinstance(value, dict):
         raise ReportError(f"{place}: expected an object, found {_described(value)}")
-    types = get_type_hints(report)
+    types = _types_of(report)
     fields: dict[str, object] = {}
     for name in report.fields():
         if name in value:
@@ -34,6 +35,12 @@ def read_report(report: type[R], value: Json, place: str = "result") -> R:
         elif not hasattr(report, name):
             raise ReportError(f"{place}: '{name}' is missing")
     return report(**fields)
+
+
+@cache
+def _types_of(report: type[Report]) -> dict[str, Any]:
+    """Returns the types of the fields of a report. A profile has as many reports as operations."""
+    return get_type_hints(report)
 
 
 def _read(expected: Any, value: Json, place: str) -> object:

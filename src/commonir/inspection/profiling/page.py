@@ -7,11 +7,11 @@ HTML Living Standard; Content Security Policy Level 3; Williams, Waterman and Pa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from html import escape as escape_markup
 from importlib.resources import files
 from math import ceil, floor, log10
 
-from commonir.base.text import escape, format_bytes, plural
+from commonir.base.text import escape_html as _text
+from commonir.base.text import format_bytes, plural
 from commonir.base.text import format_seconds as _time
 from commonir.reports import MachinePeak, Profile, ProfileComparison, ProfileEntry, ProfileRow, RankProfile
 from commonir.reports.profile_tables import operation_of
@@ -48,10 +48,6 @@ def page(compared: ProfileComparison, peak: MachinePeak, title: str) -> str:
         f'<meta name="color-scheme" content="light dark">\n<title>{_text(name)}: profile</title>\n'
         f"<style>{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
-
-
-def _text(text: str) -> str:
-    return escape_markup(escape(text))
 
 
 def _rate(number: float, unit: str) -> str:
@@ -95,7 +91,8 @@ def _bars(title: str, rows: Sequence[ProfileRow], profiles: Sequence[Profile]) -
     total = sum(row.seconds[0] for row in rows) or 1.0
     for row in rows[:_ROWS]:
         bars = "".join(
-            f'<i class="e{n % 4}" style="width:{100 * s / longest:.2f}%"></i>' for n, s in enumerate(row.seconds)
+            f'<i class="e{n % 4}" style="width:{100 * s / longest:.2f}%{"" if s else ";min-width:0"}"></i>'
+            for n, s in enumerate(row.seconds)
         )
         yield f'<tr><td class="name">{_text(row.name)}</td><td>{" / ".join(map(str, dict.fromkeys(row.counts)))}</td>'
         yield f'<td class="bar">{bars}</td>'

@@ -244,7 +244,10 @@ class _Arranging:
                 ]
             if any(node.highlights):
                 row.append(
-                    [None if h is None else [h.style, min(h.value, _HIGHEST), h.frame, h.text] for h in node.highlights]
+                    [
+                        None if h is None else [h.style, float(f"{min(h.value, _HIGHEST):.4g}"), h.frame, h.text]
+                        for h in node.highlights
+                    ]
                 )
             nodes.append(row)
         return {

@@ -61,7 +61,7 @@ class Item(NamedTuple):
     """An operation, or an input or output; `role` says which of both, and is empty for an operation.
 
     `also` is a second name, `where` its position in a text, `marks` are lines about differences, `highlights` those of
-    overlays, by their titles.
+    overlays, by number.
     """
 
     op: str
@@ -73,7 +73,7 @@ class Item(NamedTuple):
     attributes: tuple[tuple[str, str], ...] = ()
     where: str = ""
     marks: tuple[str, ...] = ()
-    highlights: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    highlights: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
     def json(self) -> JsonValue:
         """Returns it as the page reads it, without what is empty."""
@@ -161,10 +161,10 @@ class Details:
         """Returns the highlight of an operation in each overlay, None where it has none."""
         return tuple([overlay.highlights.get(op) for overlay in self.overlays])
 
-    def _highlight_lines(self, op: Operation) -> Iterator[tuple[str, tuple[str, ...]]]:
-        for overlay, highlight in zip(self.overlays, self.highlights_of(op), strict=True):
+    def _highlight_lines(self, op: Operation) -> Iterator[tuple[int, tuple[str, ...]]]:
+        for n, highlight in enumerate(self.highlights_of(op)):
             if highlight is not None:
-                yield overlay.title, tuple(map(cut, highlight.lines or (highlight.text,)))
+                yield n, tuple(map(cut, highlight.lines or (highlight.text,)))
 
     def marks_of(self, op: Operation) -> list[str]:
         """Returns the first lines of the marks of an operation and of its weights."""
@@ -212,8 +212,8 @@ class Details:
         for name, text in item.attributes[:_MOST_IN_TOOLTIP]:
             yield f"{name} = {text}"
         yield from item.marks
-        for title, lines in item.highlights:
-            yield f"{title}: {'; '.join(lines)}"
+        for n, lines in item.highlights:
+            yield f"{self.overlays[n].title}: {'; '.join(lines)}"
 
     def _value_text(self, number: int) -> str:
         value = self._values[number]
@@ -232,6 +232,7 @@ class Details:
             ],
             "types": types,
             "definitions": self._definitions,
+            "overlays": [overlay.title for overlay in self.overlays],
             "weights": [
                 {
                     "name": cut(weight_name(row.maker) or row.value.name),

@@ -190,7 +190,10 @@ def _errors(comparison: Comparison, modules: Sequence[Module]) -> Overlay:
         comparison.values,
         modules,
         comparison.function,
-        lambda v, side: ((v.name, v.other_node if side else v.node), (v.operation, v.other_operation)),
+        lambda v, side: (
+            (v.name, *((v.other_node, v.node) if side else (v.node, v.other_node))),
+            (v.operation, v.other_operation),
+        ),
         f"the comparison of {first} and {second}",
     )
     errors = [error for value in comparison.values if (error := _error(value)) and isfinite(error)]

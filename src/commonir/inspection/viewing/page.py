@@ -11,10 +11,10 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from html import escape as escape_markup
 from importlib.resources import files
 
 from commonir.base.text import escape
+from commonir.base.text import escape_html as _text
 from commonir.inspection.viewing import boxes
 from commonir.inspection.viewing.drawing import Drawing, JsonValue
 from commonir.inspection.viewing.layers import LINE_ROOM
@@ -56,10 +56,6 @@ def page(drawing: Drawing) -> str:
     # Every second piece is the name of a mark: what is put in is not looked at again.
     pieces = _MARK.split(folder.joinpath("page.html").read_text(encoding="utf-8"))
     return "".join([parts[piece] if n % 2 else piece for n, piece in enumerate(pieces)])
-
-
-def _text(content: str) -> str:
-    return escape_markup(escape(content))
 
 
 def _json(value: JsonValue) -> str:

@@ -164,10 +164,11 @@ function textOf(node) {
   if (node.item < 0) {
     return [node.label, ...node.lines].filter(Boolean).join("\n");
   }
-  const { items, values, types } = tables();
+  const { items, values, types, overlays } = tables();
   const item = items[node.item];
   const results = (item.out || []).map((value) => `${values[value][0]}: ${types[values[value][1]]}`);
-  return [item.op || `${item.port} ${item.name}`, ...results.slice(0, 8), ...node.marks, ...(item.highlights || []).map(([title, [line]]) => `${title}: ${line}`)].join("\n");
+  const highlights = (item.highlights || []).map(([number, [line]]) => `${overlays[number]}: ${line}`);
+  return [item.op || `${item.port} ${item.name}`, ...results.slice(0, 8), ...node.marks, ...highlights].join("\n");
 }
 
 function point(event) {

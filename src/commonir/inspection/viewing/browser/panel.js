@@ -42,7 +42,7 @@ class Panel {
 
   /** Shows an operation, an input or an output. */
   item(number, toggle) {
-    const { items, definitions } = this.tables();
+    const { items, definitions, overlays } = this.tables();
     const item = items[number];
     const [family, about] = definitions[item.op] || ["", ""];
     const weights = (item.in || []).filter((operand) => operand.length === 4);
@@ -52,7 +52,7 @@ class Panel {
       about ? make("p", about, { className: "doc" }) : null,
       family ? make("p", make("small", family)) : null,
       (item.marks || []).map((line) => make("p", line, { className: "alert" })),
-      (item.highlights || []).map(([title, lines]) => [make("h3", title), lines.map((line) => make("p", line))]),
+      (item.highlights || []).map(([number, lines]) => [make("h3", overlays[number]), lines.map((line) => make("p", line))]),
       toggle ? make("p", make("button", "open or fold its blocks", { onclick: toggle })) : null,
       this.section("Attributes", item.attributes || []),
       this.section(item.port ? "Value" : "Operands", (item.in || []).map((operand) => this.operand(operand, number))),
