@@ -87,4 +87,12 @@ def _port(type: Type, port: Port, ranges: Mapping[str, DimRange]) -> Port:
             dim_ranges.append(ranges[name])
         else:
             dim_ranges.append(DimRange(dim, dim) if isinstance(dim, int) else before)
-    return port._replace(shapes=(), shape=(), ranges=tuple(dim_ranges))
+    # The shape by default stays as far as the ranges allow.
+    default = tuple([_nearest(dim, r) for dim, r in zip(port.shape, dim_ranges, strict=False)])
+    return port._replace(shapes=(), shape=default, ranges=tuple(dim_ranges))
+
+
+def _nearest(dim: int, dim_range: DimRange) -> int:
+    """Returns the size of a range that is nearest to another one."""
+    least = max(dim, dim_range.lower)
+    return least if dim_range.upper is None else min(least, dim_range.upper)
