@@ -196,5 +196,5 @@ def _count_within(text: str, width: int) -> int:
 
 
 def type_text(type: str) -> str:
-    """Returns the type of an array as tables show it: `string[3]`, not `!builtin.string[3]`."""
-    return type.removeprefix("!builtin.")
+    """Returns a type as tables show it: `string[3]`, not `!builtin.string[3]`; `map<tensor<string>, tensor<f64>>`."""
+    return type.replace("!builtin.", "")

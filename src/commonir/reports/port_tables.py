@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonir.base.text import with_short_dims
-from commonir.reports.columns import Column
+from commonir.reports.columns import Column, type_text
 from commonir.reports.layout import ReportWriter
 
 if TYPE_CHECKING:
@@ -21,5 +21,6 @@ def write_ports(
     """
     if ports:
         out.line(f"  {title}:")
-        rows = [(port.name, with_short_dims(port.type) if is_short else port.type, port.note) for port in ports]
+        types = [type_text(with_short_dims(port.type) if is_short else port.type) for port in ports]
+        rows = [(port.name, type, port.note) for port, type in zip(ports, types, strict=True)]
         out.table([Column(""), Column(""), Column("")], rows, indent=4, most=most, rest="--details")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from commonir.base.text import format_bytes, format_seconds, plural
 from commonir.base.tuples import NamedTuple
-from commonir.reports.columns import NODE, Column
+from commonir.reports.columns import NODE, Column, type_text
 from commonir.reports.layout import ReportWriter, Style
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _write_operations(result: Profile, out: ReportWriter, *, is_complete: bool) 
     shown = result.entries if is_complete else sorted(result.entries, key=lambda e: -e.seconds)[:_SHOWN]
     out.line("in order:" if is_complete else "slowest operations:")
     columns = [Column("value"), NODE, Column("operation"), Column("type"), *_NUMBERS]
-    out.table(columns, [(e.name, e.node, operation_of(e), e.type, *_costs([e], total)) for e in shown])
+    out.table(columns, [(e.name, e.node, operation_of(e), type_text(e.type), *_costs([e], total)) for e in shown])
 
 
 def _write_side_by_side(measured: ProfileComparison, out: ReportWriter, *, is_complete: bool) -> None:

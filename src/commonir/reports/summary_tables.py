@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from commonir.base.text import format_bytes, format_count
 from commonir.base.tuples import NamedTuple
-from commonir.reports.columns import Column
+from commonir.reports.columns import Column, type_text
 from commonir.reports.layout import ReportWriter, Style
 from commonir.reports.port_tables import write_ports
 from commonir.reports.rank_tables import rank_pairs, write_ranks
@@ -169,7 +169,9 @@ def _write_functions(summary: Summary, out: ReportWriter, shown: SummaryParts) -
 
 
 def _function_row(function: FunctionSummary) -> tuple[str, str, str, str]:
-    inputs, outputs = [", ".join([port.type for port in ports]) for ports in (function.inputs, function.outputs)]
+    inputs, outputs = [
+        ", ".join([type_text(port.type) for port in ports]) for ports in (function.inputs, function.outputs)
+    ]
     return function.name, f"{sum(function.operations.values()):,}", inputs, outputs
 
 

@@ -10,7 +10,7 @@ from commonir.cli.choices import parse_dims
 from commonir.cli.options import dims_option
 from commonir.cli.programs import program_argument
 from commonir.cli.session import Session, verb
-from commonir.reports.columns import NODE, Column
+from commonir.reports.columns import NODE, Column, type_text
 
 
 @verb("cir shapes model.onnx --set batch=8", opens=True)
@@ -30,7 +30,7 @@ def shapes(session: Session, model: str, *, dims: tuple[str, ...], with_constant
     session.findings.extend(wrong)
     several = len({entry.function for entry in entries}) > 1
     columns = [Column("value"), NODE, Column("operation"), Column("type"), *([Column("function")] if several else [])]
-    rows = [(e.name, e.node, e.operation, e.type, *([e.function] if several else [])) for e in entries]
+    rows = [(e.name, e.node, e.operation, type_text(e.type), *([e.function] if several else [])) for e in entries]
     status = ExitStatus.NO if wrong else ExitStatus.YES
     return Answer([entry.to_json() for entry in entries], lambda out: out.table(columns, rows), status)
 

@@ -28,6 +28,7 @@ from commonir.ir.ports import NO_PORT, Port
 from commonir.ir.types import TensorType
 from commonir.ods import Dialects, Op, known_data
 from commonir.ods.documentation import summary_of
+from commonir.reports.columns import type_text
 
 FEW_ELEMENTS = 8
 """Constants of more elements are weights; others are shown where they are used."""
@@ -263,7 +264,7 @@ def named_operands(op: Operation) -> list[tuple[str, Value]]:
 
 def short_type(value: Value) -> str:
     """Returns a short form of the type of a value, such as `map<string, f64>`."""
-    text = with_short_dims(str(value.type)).replace("!builtin.", "")
+    text = type_text(with_short_dims(str(value.type)))
     if isinstance(value.type, TensorType):
         return text[len("tensor<") : -1].replace('"', "")
     return _SCALAR.sub(r"\1", text)
