@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from commonir.base.codes import (
+    EXECUTION_FAILED,
     MISSING_INPUT,
     UNKNOWN_ENGINE,
     UNKNOWN_FUNCTION,
@@ -18,13 +19,13 @@ from commonir.base.codes import (
     WRONG_DIMENSIONS,
     WRONG_INPUT,
 )
-from commonir.base.diagnostics import DiagnosticError
+from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.ir.data import data_of
 from commonir.ir.types import ElementType, TensorType, bf16, boolean, f16, f32, i32, i64, tensor
 from commonir.runtime.binding import bind
 from commonir.runtime.engine import Engines
-from commonir.runtime.inputs import random_inputs
+from commonir.runtime.inputs import noting_chosen_sizes, random_inputs
 from commonir.symbolic import symbol
 
 from tests.runtime.programs import program
@@ -114,6 +115,29 @@ def test_rank_and_size_are_reported_with_input_and_axis() -> None:
     assert "axis 1 of input 'x': expected 3, found 4" in size
 
 
+@pytest.mark.parametrize(
+    ("expected", "shape", "text"),
+    [
+        ((1, 3, 12, 12), (3, 12, 12), "array[numpy.newaxis]"),
+        ((1, 3, 12, 12), (12, 12, 3), "array.transpose(2, 0, 1)[numpy.newaxis]"),
+        ((1, 12, 12, 3), (3, 12, 12), "array.transpose(1, 2, 0)[numpy.newaxis]"),
+        ((2, 3, 12, 10), (2, 12, 10, 3), "array.transpose(0, 3, 1, 2)"),
+        ((2, 12, 10, 3), (2, 3, 12, 10), "array.transpose(0, 2, 3, 1)"),
+        ((1, 8), (8,), "array[numpy.newaxis]"),
+        ((1, 8), (8, 1), None),
+        ((2, 3, 12, 12), (3, 12, 12), None),
+    ],
+)
+def test_array_in_another_layout_is_refused_with_what_numpy_makes_of_it(
+    expected: tuple[int, ...], shape: tuple[int, ...], text: str | None
+) -> None:
+    array = np.zeros(shape, np.float32)
+    found = findings({"x": tensor(f32, *expected)}, {"x": array})
+    assert [f"help: `{text}` has the shape {list(expected)}" in d for _, d in found] == [text is not None] * len(found)
+    if text is not None:
+        assert eval(text, {"array": array, "numpy": np}).shape == expected
+
+
 def test_symbol_bound_to_two_sizes_is_reported_with_both_places() -> None:
     n = symbol("n")
     inputs = {"x": np.zeros(2, np.float32), "y": np.zeros(3, np.float32)}
@@ -187,3 +211,30 @@ def test_input_that_is_too_large_is_not_drawn(shape: tuple[int, ...]) -> None:
     with pytest.raises(DiagnosticError) as error:
         random_inputs(program(lambda x: x, {"x": tensor(f32, *shape)}))
     assert error.value.diagnostics[0].code.id == "E0711"
+
+
+def test_sizes_satisfy_constraints_of_one_dim_after_the_other() -> None:
+    # One size for both dims satisfies neither constraint: b is 8, and c is a.
+    a, b, c = symbol("a"), symbol("b"), symbol("c")
+    weight = core.constant(data_of(f32, (8, 2), [1.0] * 16))
+    types = {"x": tensor(f32, a, b), "y": tensor(f32, 5, c)}
+    module = program(lambda x, y: core.matmul(y, core.matmul(x, weight)), types)
+    inputs = random_inputs(module, dims={"a": 3})
+    assert [inputs[name].shape for name in "xy"] == [(3, 8), (5, 3)]
+
+
+def test_error_about_shapes_says_which_sizes_were_chosen() -> None:
+    n, m, k = symbol("n"), symbol("m"), symbol("k")
+    types = {"x": tensor(f32, n), "y": tensor(f32, m, k), "z": tensor(f32, n)}
+    module = program(lambda *values: values, types)
+    given = {"x": np.zeros(2, np.float32)}
+    inputs = random_inputs(module, given=given, dims={"k": 7})
+
+    def notes(code: Code) -> list[str]:
+        with pytest.raises(DiagnosticError) as error, noting_chosen_sizes(module.main, inputs, given, {"k": 7}):
+            raise DiagnosticError(Diagnostic(code, "wrong"))
+        return [f"{d.message}; {d.help}" for d in error.value.diagnostics[1:]]
+
+    chosen = "sizes of random inputs were chosen: m = 4; set them with `--set m=N`, or give 'y'"
+    assert notes(EXECUTION_FAILED) == [chosen]
+    assert notes(UNKNOWN_ENGINE) == []

@@ -86,6 +86,7 @@ from commonir.api.running import runs as runs
 from commonir.api.running import scalar_input as scalar_input
 from commonir.api.running import shape_mismatches as shape_mismatches
 from commonir.api.running import together as together
+from commonir.api.running import unknown_inputs as unknown_inputs
 from commonir.api.running import with_externs as with_externs
 from commonir.api.running import write_image as write_image
 from commonir.formats.format import MLIR as MLIR

@@ -212,7 +212,7 @@ def _converted(
     simpler = _simplified(bounded if choices.precision is None else in_half_precision(bounded, log))
     ranks = choices.ranks
     program = simpler if ranks is None else _divided(simpler, ranks, choices.parallel, diagnostics)
-    program = with_described_ports(program, options.labels, options.docs, options.states)
+    program = with_described_ports(program, options.labels, options.docs, options.states, diagnostics)
     converted = conversion.convert(program, conversion.kept(module, options) if is_own else options, diagnostics)
     conversion.describe(module, converted, options)
     if conversion.format:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -81,10 +81,11 @@ def run(
     given: Mapping[str, Any] = fitted_inputs(module, inputs or {}, function=function, findings=findings)
     all_inputs = _drawn_inputs(lowered, function=function, seed=seed, given=given)
     options = (options or DEFAULT_OPTIONS).seeded(seed)
-    if ranks is not None:
-        sharding = Sharding(ranks, parallel, findings)
-        return _prepared_on_ranks(module, all_inputs, engine, function, state, options, sharding).run(all_inputs)
-    return _prepared(module, lowered, engine, function, state, options).run(all_inputs)
+    with _noting_chosen_sizes(lowered, function, all_inputs, given):
+        if ranks is not None:
+            sharding = Sharding(ranks, parallel, findings)
+            return _prepared_on_ranks(module, all_inputs, engine, function, state, options, sharding).run(all_inputs)
+        return _prepared(module, lowered, engine, function, state, options).run(all_inputs)
 
 
 def prepare(
@@ -242,6 +243,16 @@ def fitted_inputs(
     return fit(called, inputs, Diagnostics() if findings is None else findings)
 
 
+def unknown_inputs(module: Module, names: Iterable[str], *, function: str | None = None) -> list[Diagnostic]:
+    """Returns an error for each name that is not one of an input of a function (E0702); none for several ranks."""
+    from commonir.runtime.binding import unknown_input  # noqa: PLC0415
+    from commonir.runtime.ports import names_of  # noqa: PLC0415
+
+    ran = run_alone(module, function)
+    known = () if ran is None else names_of(ran)
+    return [unknown_input(name, known) for name in names if ran is not None and name not in known]
+
+
 def scalar_input(module: Module, name: str, text: str, *, function: str | None = None) -> Array:
     """Returns a number, `true` or `false` as an array of rank 0 in the type of an input of a function.
 
@@ -344,12 +355,13 @@ def run_steps(
         _drawn_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part)
         for n, part in enumerate(step_inputs)
     ]
-    if ranks is None:
-        executable = _prepared(module, lowered, engine, function, state, options)
-    else:
-        sharding = Sharding(ranks, parallel, findings)
-        executable = _prepared_on_ranks(module, drawn[0], engine, function, state, options, sharding)
-    outputs = [executable.run(part) for part in drawn]
+    with _noting_chosen_sizes(lowered, function, drawn[0], step_inputs[0], dims):
+        if ranks is None:
+            executable = _prepared(module, lowered, engine, function, state, options)
+        else:
+            sharding = Sharding(ranks, parallel, findings)
+            executable = _prepared_on_ranks(module, drawn[0], engine, function, state, options, sharding)
+        outputs = [executable.run(part) for part in drawn]
     return Steps(drawn[0], outputs[0] if steps is None else joined(outputs))
 
 
@@ -514,6 +526,20 @@ def random_inputs(
     equal.
     """
     return _drawn_inputs(lower(module, defer=True), function=function, seed=seed, dims=dims, given=given)
+
+
+def _noting_chosen_sizes(
+    lowered: Module,
+    function: str | None,
+    inputs: Mapping[str, Array],
+    given: Iterable[str],
+    dims: Mapping[str, int] | None = None,
+) -> AbstractContextManager[None]:
+    """Returns a context whose errors say which sizes of random inputs were chosen; see `runtime.inputs`."""
+    from commonir.runtime.inputs import noting_chosen_sizes  # noqa: PLC0415
+
+    ran = run_alone(lowered, function)
+    return nullcontext() if ran is None else noting_chosen_sizes(ran, inputs, given, dims or {})
 
 
 def _drawn_inputs(

@@ -290,6 +290,14 @@ NOTHING_DIVIDED = Code(
     "have the reasons.",
     severity=Severity.WARNING,
 )
+LABELLED_SCORES = Code(
+    "N0604",
+    "labels are for scores that are not probabilities",
+    "A classifier shows a confidence for each label, which apps take for a probability. An output that no softmax or "
+    "sigmoid computes has other numbers, also negative ones; the best label is the same.",
+    remedy="Export the model with a softmax at its end.",
+    severity=Severity.NOTE,
+)
 DIVIDED = Code(
     "N0603",
     "how a program is sharded among ranks",
@@ -389,6 +397,13 @@ INPUT_CONVERTED = Code(
     "Every value of the array is a value of the type that the program declares, floats up to rounding, so it is "
     "converted. numpy makes arrays of `float64` where nothing else is said: `array.astype('float32')` before saving "
     "avoids the note. A value that does not fit is an error (E0703).",
+    severity=Severity.NOTE,
+)
+SIZES_CHOSEN = Code(
+    "N0704",
+    "sizes of random inputs were chosen",
+    "A dynamic dim of an input without a value gets a small size that agrees with what is known of the program. What "
+    "only running decides may need another one: `--set DIM=N` sets it, and an input with a value has its own sizes.",
     severity=Severity.NOTE,
 )
 NOT_COMPARED = Code(

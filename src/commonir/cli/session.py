@@ -288,7 +288,15 @@ class Session:
 
         readers = self.arrays.InputReaders(image, scalar, json)
         saved = [text for text in texts if text.startswith("@") and self.stored.has_sets(text[1:])]
-        arrays = self.arrays.parse_inputs([t for t in texts if t not in saved], seed=seed, readers=readers)
+        words = [t for t in texts if t not in saved]
+        try:
+            arrays = self.arrays.parse_inputs(words, seed=seed, readers=readers)
+        except DiagnosticError as error:
+            names = [word.partition("=")[0] for word in words if "=" in word and not word.startswith("@")]
+            # Readers that need the type of an input report its name themselves.
+            names = [name for name in names if not any(f"no input '{name}'" in d.message for d in error.diagnostics)]
+            unknown = self.api.unknown_inputs(program, names, function=function)
+            raise DiagnosticError(*unknown, *error.diagnostics) from None
         runs = self.stored.side_by_side([self.stored.read_stored(text[1:]) for text in saved], saved)
         return [
             self.api.fitted_inputs(

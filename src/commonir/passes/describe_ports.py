@@ -7,23 +7,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.codes import LABELLED_SCORES, UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
+from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
 from commonir.ir.interface import port_attributes
 from commonir.ir.module import Function, Module, replace_function
+from commonir.ir.operation import Value
 from commonir.ir.ports import NO_PORT, Port
 from commonir.ir.types import TensorType, Type
 
 Labels = tuple[str, ...] | tuple[int, ...]
 
 
+_SCORES = (core.MatMul, core.Linear, core.Conv, core.Add, core.Sub, core.ReduceMean, core.LogSoftmax)
+"""Operations that do not compute probabilities."""
+
+
 def with_described_ports(
-    module: Module, labels: Mapping[str, Labels], docs: Mapping[str, str], states: Mapping[str, str]
+    module: Module,
+    labels: Mapping[str, Labels],
+    docs: Mapping[str, str],
+    states: Mapping[str, str],
+    findings: Diagnostics,
 ) -> Module:
     """Returns a lowered module whose functions have labels, descriptions and states, as in `described_ports`.
+    `findings` receives notes about labels for what is not a probability.
 
     Raises: DiagnosticError (E0401, E0601) where a name or a number of labels does not fit.
     """
@@ -34,10 +45,22 @@ def with_described_ports(
         if not isinstance(function, ml_program.Func) or function.is_declaration:
             continue
         inputs, outputs = described_ports(function, labels, docs, states)
+        before = function.output_ports
+        for name, value in zip(function.output_names, function.outputs, strict=True):
+            if outputs.get(name, NO_PORT).labels != before.get(name, NO_PORT).labels and _is_score(value):
+                message = f"output '{name}' gets labels, but its values are scores: no softmax or sigmoid computes it"
+                findings.add(LABELLED_SCORES, message)
         arguments = port_attributes([inputs.get(v.name, NO_PORT) for v in function.inputs])
         results = port_attributes([outputs.get(name, NO_PORT) for name in function.output_names])
         replace_function(function, function.with_attributes(arg_attrs=arguments, res_attrs=results))
     return result
+
+
+def _is_score(value: Value) -> bool:
+    """Returns whether a value is computed by an operation whose results are not probabilities."""
+    while isinstance(value.owner, core.Movement | core.Cast):
+        value = value.owner.x
+    return isinstance(value.owner, _SCORES)
 
 
 def described_ports(

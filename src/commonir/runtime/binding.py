@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.codes import MISSING_INPUT, UNKNOWN_INPUT, UNSUPPORTED_EXECUTION, WRONG_DIMENSIONS, WRONG_INPUT
-from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.sparse import SparseArray
 from commonir.base.suggestions import did_you_mean, known_names
 from commonir.base.tuples import NamedTuple
@@ -85,8 +85,7 @@ def bind(
     ports = function.input_ports
     for name in inputs:
         if name not in names:
-            help = did_you_mean(name, names) or known_names("input", names)
-            diagnostics.add(UNKNOWN_INPUT, f"the function has no input '{name}'", help=help)
+            diagnostics.extend([unknown_input(name, names)])
     arrays: dict[str, Array] = {}
     non_tensors: dict[str, Array] = {}
     omitted: list[tuple[str, TensorType, Port]] = []
@@ -153,6 +152,12 @@ def known_symbol_dims(function: Function, arrays: Mapping[str, Array]) -> dict[s
         if len(ignored) == before:
             dims.match_parts(value.name, bound, value.type)
     return dims.bound
+
+
+def unknown_input(name: str, names: Sequence[str]) -> Diagnostic:
+    """Returns the error for a value of an input that a function does not have."""
+    help = did_you_mean(name, names) or known_names("input", names)
+    return Diagnostic(UNKNOWN_INPUT, f"the function has no input '{name}'", help=help)
 
 
 def _bound_value(name: str, value: Any, type: Type, diagnostics: Diagnostics) -> Any:
@@ -251,6 +256,31 @@ def _are_texts(array: Array) -> bool:
     return all(isinstance(v, str) for v in array.reshape(-1).tolist())
 
 
+# How numpy gives an array another layout of images or a batch of one, and the axes of the result: None is a new one.
+_REARRANGEMENTS: tuple[tuple[str, tuple[int | None, ...]], ...] = (
+    ("array[numpy.newaxis]", (None, 0)),
+    ("array[numpy.newaxis]", (None, 0, 1)),
+    ("array[numpy.newaxis]", (None, 0, 1, 2)),
+    ("array.transpose(2, 0, 1)[numpy.newaxis]", (None, 2, 0, 1)),
+    ("array.transpose(1, 2, 0)[numpy.newaxis]", (None, 1, 2, 0)),
+    ("array.transpose(2, 0, 1)", (2, 0, 1)),
+    ("array.transpose(1, 2, 0)", (1, 2, 0)),
+    ("array.transpose(0, 3, 1, 2)", (0, 3, 1, 2)),
+    ("array.transpose(0, 2, 3, 1)", (0, 2, 3, 1)),
+)
+
+
+def _rearranged(shape: tuple[int, ...], expected: tuple[Dim | None, ...]) -> str | None:
+    """Returns the advice to rearrange an array if another layout of it, or a batch of it, has the expected shape."""
+    for text, axes in _REARRANGEMENTS:
+        if len(axes) - axes.count(None) != len(shape) or len(axes) != len(expected):
+            continue
+        result = tuple([1 if axis is None else shape[axis] for axis in axes])
+        if all(not isinstance(dim, int) or dim == size for dim, size in zip(expected, result, strict=True)):
+            return f"`{text}` has the shape {list(result)}"
+    return None
+
+
 class _DimBinding:
     """Symbols bound by input shapes, and dimensions that are expressions of symbols, which are checked at the end."""
 
@@ -266,16 +296,15 @@ class _DimBinding:
         if type.shape is None:
             return
         if len(shape) != len(type.shape):
-            self._diagnostics.add(
-                WRONG_INPUT, f"input '{name}': expected rank {len(type.shape)} ({type}), found rank {len(shape)}"
-            )
+            message = f"input '{name}': expected rank {len(type.shape)} ({type}), found rank {len(shape)}"
+            self._diagnostics.add(WRONG_INPUT, message, help=_rearranged(shape, type.shape))
             return
+        help = _rearranged(shape, type.shape)
         for axis, (actual, dim) in enumerate(zip(shape, type.shape, strict=True)):
             place = f"axis {axis} of input '{name}'"
             if isinstance(dim, int) and dim != actual:
-                self._diagnostics.add(
-                    WRONG_INPUT, f"{place}: expected {dim}, found {actual}", notes=[f"declared type: {type}"]
-                )
+                message = f"{place}: expected {dim}, found {actual}"
+                self._diagnostics.add(WRONG_INPUT, message, notes=[f"declared type: {type}"], help=help)
             elif isinstance(dim, DimExpr):
                 self._bind(place, actual, dim)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.interface import ColorSpace
 from commonir.ir.types import TensorType
+from commonir.symbolic import Dim
 
 LAYOUTS = ("nchw", "nhwc", "chw", "hwc", "hw")
 """Orders of the axes: batch, channels, height, width."""
@@ -122,7 +124,8 @@ def image_tensor(name: str, type: TensorType, path: str, form: ImageForm) -> NDA
     color = form.color or (ColorSpace.GRAYSCALE if dims.get("c", 3) == 1 or layout == "hw" else ColorSpace.RGB)
     if layout != "hw" and dims["c"] not in (None, color.channels):
         channels = f"{dims['c']} channels" if dims["c"] != 1 else "1 channel"
-        raise _unfit(f"input '{name}' of type {type} has {channels}, {color.value} has {color.channels}", path)
+        message = f"input '{name}' of type {type} has {channels}, {color.value} has {color.channels}"
+        raise _unfit(message, path, _other_layouts(type.shape or ()) if form.layout else None)
     pixels = read_image(path, grayscale=color is ColorSpace.GRAYSCALE)
     height, width = pixels.shape[:2]
     expected = (dims["w"] or width, dims["h"] or height)
@@ -170,23 +173,34 @@ def _arranged(values: NDArray[Any], layout: str) -> NDArray[Any]:
 def _derived_layout(name: str, type: TensorType, path: str) -> str:
     """Returns the layout that the shape of an input leaves: channels are the only axis of 1 or 3 at their places."""
     shape = type.shape or ()
-    candidates = [each for each in LAYOUTS if len(each) == len(shape)]
-    fitting = [each for each in candidates if "c" not in each or shape[each.index("c")] in (1, 3)]
+    fitting = _fitting_layouts(shape)
     if len(fitting) == 1:
         return fitting[0]
-    if not candidates:
+    if not fitting:
         raise _unfit(f"input '{name}' of type {type} is not an image", path, "an image has two to four axes")
-    help = f"write the layout after the name of the file: `{name}=@{path}:{(fitting or candidates)[0]}`"
+    help = f"write the layout after the name of the file: `{name}=@{path}:{fitting[0]}`"
     raise _unfit(f"the layout of input '{name}' of type {type} is not clear", path, help)
+
+
+def _fitting_layouts(shape: Sequence[Dim | None]) -> list[str]:
+    """Returns the layouts with as many axes as a shape, of which some leave it 1 or 3 channels: these alone."""
+    candidates = [each for each in LAYOUTS if len(each) == len(shape)]
+    return [each for each in candidates if "c" not in each or shape[each.index("c")] in (1, 3)] or candidates
+
+
+def _other_layouts(shape: Sequence[Dim | None]) -> str | None:
+    layouts = _fitting_layouts(shape)
+    if len(layouts) == 1:
+        return f"leave out the layout, which is {layouts[0]}"
+    return f"the layout may be {' or '.join(layouts)}" if layouts else None
 
 
 def _dims_by_letter(name: str, type: TensorType, layout: str, path: str) -> dict[str, int | None]:
     """Returns the sizes of the axes by their letters; None for a dynamic one."""
     shape = type.shape
     if shape is not None and len(shape) != len(layout):
-        raise _unfit(
-            f"input '{name}' of type {type} has {len(shape)} axes, the layout {layout} has {len(layout)}", path
-        )
+        message = f"input '{name}' of type {type} has {len(shape)} axes, the layout {layout} has {len(layout)}"
+        raise _unfit(message, path, _other_layouts(shape))
     dims = (None,) * len(layout) if shape is None else shape
     out = {letter: d if isinstance(d, int) else None for letter, d in zip(layout, dims, strict=True)}
     if out.get("n") not in (None, 1):

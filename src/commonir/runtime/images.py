@@ -30,7 +30,12 @@ def image_input(function: Function, name: str, path: str, *, form: str, resize: 
     if name not in inputs:
         message = f"'{function.symbol_name}' has no input '{name}' that takes an image"
         help = did_you_mean(name, inputs) or f"the inputs are {', '.join(inputs)}"
-        raise DiagnosticError(Diagnostic(WRONG_INPUT, message, file=path, help=help))
+        unknown = Diagnostic(WRONG_INPUT, message, file=path, help=help)
+        try:
+            read_image(path, grayscale=False)
+        except DiagnosticError as error:
+            raise DiagnosticError(unknown, *error.diagnostics) from None
+        raise DiagnosticError(unknown)
     type, port = inputs[name]
     if port.image is None:
         chosen = image_form(form)

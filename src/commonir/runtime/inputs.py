@@ -8,14 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
-from commonir.base.codes import RUN_LIMIT_EXCEEDED, UNKNOWN_DIMENSION, UNSUPPORTED_EXECUTION, WRONG_DIMENSIONS
+from commonir.base.codes import (
+    EXECUTION_FAILED,
+    FAILED_ASSERTION,
+    RUN_LIMIT_EXCEEDED,
+    SIZES_CHOSEN,
+    UNKNOWN_DIMENSION,
+    UNSUPPORTED_EXECUTION,
+    VIOLATED_CONSTRAINT,
+    WRONG_DIMENSIONS,
+    WRONG_RESULT_TYPE,
+    WRONG_TYPE,
+)
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.sparse import SparseArray
@@ -88,6 +100,53 @@ def random_inputs(
             value = Value(with_ranks(value.type, type_in(name, port)), name=name)
         out[name] = arrays.pop(name) if name in arrays else _drawn(name, value, port, symbol_dims, seed)
     return {**out, **arrays}
+
+
+@contextmanager
+def noting_chosen_sizes(
+    function: Function, inputs: Mapping[str, Any], given: Iterable[str], dims: Mapping[str, int]
+) -> Generator[None]:
+    """Adds to errors about shapes in the block which sizes of random inputs were chosen: those of `inputs` that do not
+    follow from the inputs in `given`, and are not among `dims`.
+    """
+    try:
+        yield
+    except DiagnosticError as error:
+        note = _chosen_sizes(function, inputs, set(given), set(dims_by_name(function.inputs, dims)))
+        if note is None or not any(d.code in _ABOUT_SHAPES for d in error.diagnostics):
+            raise
+        raise DiagnosticError(*error.diagnostics, note) from error
+
+
+_ABOUT_SHAPES = (
+    WRONG_TYPE,
+    VIOLATED_CONSTRAINT,
+    WRONG_RESULT_TYPE,
+    WRONG_DIMENSIONS,
+    EXECUTION_FAILED,
+    FAILED_ASSERTION,
+)
+"""The errors that other sizes of inputs may not have."""
+
+
+def _chosen_sizes(function: Function, inputs: Mapping[str, Any], given: set[str], dims: set[str]) -> Diagnostic | None:
+    known = known_symbol_dims(function, {name: inputs[name] for name in given if name in inputs})
+    sizes: dict[str, int] = {}
+    names: dict[str, None] = {}
+    for name, type, _ in named_inputs(function):
+        if name in given or name not in inputs:
+            continue
+        for dim, size in zip(type.shape or (), np.shape(inputs[name]), strict=False):
+            symbol = plain_symbol(dim)
+            if symbol is not None and symbol not in known and symbol not in dims:
+                sizes[symbol] = size
+                names[name] = None
+    if not sizes:
+        return None
+    message = f"sizes of random inputs were chosen: {', '.join([f'{n} = {size}' for n, size in sizes.items()])}"
+    setting = " ".join([f"--set {name}=N" for name in sizes])
+    listed = ", ".join([f"'{name}'" for name in names])
+    return Diagnostic(SIZES_CHOSEN, message, help=f"set them with `{setting}`, or give {listed}")
 
 
 def _default_shapes(function: Function) -> dict[str, Array]:
@@ -187,7 +246,18 @@ class _DimChoice:
             dims = {**known, **{n: self._candidate(n, candidate) for n in unbound}}
             if _satisfies(constraints, dims):
                 return _prefer(dims, preferred, constraints)
-        return preferred
+        return self._one_by_one(known, unbound, constraints)
+
+    def _one_by_one(
+        self, known: Mapping[str, int], unbound: Iterable[str], constraints: Sequence[Constraint]
+    ) -> dict[str, int]:
+        """Returns dims of which each satisfies, where possible, the constraints on it and on those before it."""
+        dims = dict(known)
+        for name in unbound:
+            options = [self._candidate(name, size) for size in (None, *known.values(), *_CANDIDATE_DIMS)]
+            own = [c for c in constraints if name in c.symbols]
+            dims[name] = next((size for size in options if _satisfies(own, {**dims, name: size})), options[0])
+        return dims
 
     def _candidate(self, name: str, requested: int | None) -> int:
         """Returns the allowed value of a dimension that is nearest to `requested`, by default to its default value."""
