@@ -423,7 +423,7 @@ def with_interface_of(
         return module
     lowered = lower(_sized(module, dims, function))
     if keeps_states:
-        lowered = ports_to_globals(with_described_ports(lowered, {}, {}, states), Diagnostics())
+        lowered = ports_to_globals(with_described_ports(lowered, {}, {}, states, Diagnostics()), Diagnostics())
     return of_core.with_images(lowered, images)
 
 
