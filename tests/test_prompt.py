@@ -70,6 +70,14 @@ def test_prompt_completes_names_between_brackets(program: cir.Module) -> None:
     assert program.functions["main"].outputs._ipython_key_completions_() == ["result0"]
 
 
+def test_bytes_that_hold_nothing_are_no_program() -> None:
+    with pytest.raises(cir.DiagnosticError, match="the file is empty"):
+        cir.loads(b"", format="onnx")
+    with pytest.raises(cir.DiagnosticError, match="Git LFS pointer"):
+        cir.loads(b"version https://git-lfs.github.com/spec/v1\nsize 3\n", format="onnx")
+    assert cir.loads("", format="mlir").functions == {}
+
+
 def test_lists_of_entries_are_tables(program: cir.Module) -> None:
     entries = cir.shapes(program)
     assert repr(entries) == "<5 ShapeEntries: image, scale, a>"

@@ -21,16 +21,16 @@ ONLY_COMMANDS = ("--fails", "--names", "--strict")
 
 
 def test_options_and_commands_are_arguments_and_calls() -> None:
-    told = "fix it with `--set-dim n=1`, `--range n=1..16` or `--target iOS17`; `cir edit --rename A=B`, `--resize`"
-    assert in_python(told) == (
+    text = "fix it with `--set-dim n=1`, `--range n=1..16` or `--target iOS17`; `cir edit --rename A=B`, `--resize`"
+    assert in_python(text) == (
         "fix it with `dims={'n': 1}`, `ranges={'n': (1, 16)}` or `target='iOS17'`; "
         "`commonir.edit(program, rename={A: B})`, `resize=True`"
     )
 
 
 def test_other_programs_stay() -> None:
-    told = "run `git lfs pull`, `mpiexec -n 2 cir run MODEL --engine mpi` or `cir doctor`, without --options"
-    assert in_python(told) == told
+    text = "run `git lfs pull`, `mpiexec -n 2 cir run MODEL --engine mpi` or `cir doctor`, without --options"
+    assert in_python(text) == text
 
 
 def test_diagnostic_speaks_python_and_its_json_of_a_command_the_command_line() -> None:

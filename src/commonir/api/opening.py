@@ -12,6 +12,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import WRONG_FORMAT
 from commonir.base.files import in_the_way
 from commonir.base.suggestions import did_you_mean
+from commonir.formats.first_contact import placeholder
 from commonir.formats.format import (
     MLIR,
     Format,
@@ -242,7 +243,12 @@ def loads(
     Raises: DiagnosticError when the contents have errors or another format, or the format consists of several files.
     """
     chosen = Formats().get(format)
-    module, diagnostics = chosen.loads(data.encode() if isinstance(data, str) else data, Dialects(dialects))
+    content = data.encode() if isinstance(data, str) else data
+    # An empty text is a program of MLIR.
+    instead = placeholder(content, "") if content or chosen.name != MLIR else None
+    if instead is not None:
+        raise DiagnosticError(instead)
+    module, diagnostics = chosen.loads(content, Dialects(dialects))
     if module is None or any(d.is_error for d in diagnostics):
         raise DiagnosticError(*diagnostics)
     record_format(chosen, module)
@@ -258,9 +264,14 @@ def dumps(module: Module, *, format: str | None = None) -> bytes:
     """
     target = Formats().get(format or writable_format(module))
     own = Formats().of_module(module)
-    if not target.has_bytes or not target.can_hold(own):
+    if not target.has_bytes:
+        message = f"programs of the format '{target.name}' are not one file, whose bytes could be returned"
+        help = "save it to a path, or take its MLIR text: `commonir.dumps(program, format='mlir')`"
+        raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, help=help))
+    if not target.can_hold(own):
         message = f"{described(own)} has no bytes of the format '{target.name}'"
-        raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, help="convert it first, or save it to a file"))
+        help = f"convert it first: `cir convert M --to {target.name} -o OUT`"
+        raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, help=help))
     return target.dumps(module)
 
 

@@ -357,6 +357,11 @@ class Divergence(Report):
         """The kind of the operation that computes it in the first program."""
         return self.difference.operation
 
+    @property
+    def heading(self) -> str:
+        cause = "" if self.cause is None else f", likely cause: {self.cause.kind}"
+        return f"{self.operation} '{self.name}'{cause}"
+
 
 class Comparison(Report):
     """Two programs, or two engines, value by value.

@@ -17,6 +17,7 @@ from commonir.reports.layout import ReportWriter, Style
 from commonir.reports.profile_tables import write_profile, write_profiles
 from commonir.reports.summary_tables import SummaryParts, write_summary
 
+_ON_ONE_LINE = ";white-space:nowrap"
 _USUAL_MOST = 50
 """The number of rows of a table in a notebook."""
 
@@ -70,7 +71,7 @@ class HtmlWriter:
     def line(self, text: str = "", style: Style | None = None) -> None:
         """Writes a line; an empty one separates nothing, because elements have margins."""
         if text:
-            shown = escape_html(escape(text.strip()))
+            shown = escape_html(in_python(escape(text.strip())))
             self.elements.append(f"<div>{f'<b>{shown}</b>' if style is Style.STRONG else shown}</div>")
 
     def heading(self, text: str) -> None:
@@ -79,7 +80,7 @@ class HtmlWriter:
 
     def pairs(self, rows: Iterable[tuple[str, str]]) -> None:
         """Writes names and values as a table, without rows that have no value."""
-        self.table([Column(""), Column("")], [row for row in rows if row[1]])
+        self.table([Column(""), Column("")], [(name, in_python(value)) for name, value in rows if value])
 
     def table(
         self,
@@ -107,7 +108,7 @@ class HtmlWriter:
 def _row(cells: Sequence[str], numbers: Sequence[bool], tag: str) -> str:
     sides = ["right" if is_number else "left" for is_number in numbers]
     shown = [
-        f'<{tag} style="text-align:{side}">{escape_html(escape(c))}</{tag}>'
+        f'<{tag} style="text-align:{side}{_ON_ONE_LINE if side == "right" else ""}">{escape_html(escape(c))}</{tag}>'
         for c, side in zip(cells, sides, strict=True)
     ]
     return f"<tr>{''.join(shown)}</tr>"
@@ -127,9 +128,8 @@ def write_report(report: Report, out: ReportWriter) -> None:
         case Differences():
             write_differences(report, out, Listed())
         case _:
-            out.heading(type(report).__name__)
-            fields = {name: getattr(report, name) for name in report.fields()}
-            out.pairs([(name, value if isinstance(value, str) else repr(value)) for name, value in fields.items()])
+            out.heading(report.heading or type(report).__name__)
+            out.pairs([(name.replace("_", " "), _cell(getattr(report, name))) for name in report.fields()])
 
 
 def report_text(report: Report) -> str:

@@ -115,6 +115,10 @@ class ProfileComparison(Report):
     operations: tuple[ProfileRow, ...]
     layers: tuple[ProfileRow, ...]
 
+    @property
+    def heading(self) -> str:
+        return ", ".join([f"{p.engine} {p.seconds * 1e3:.3g} ms" for p in self.profiles])
+
 
 class MachinePeak(Report):
     """The measured peak of one thread: `flops` a second of a matrix product, `bytes` a second of a copy."""
