@@ -49,8 +49,18 @@ class Side:
     `initial` has the initial values of mutable globals.
     """
 
-    def __init__(self, module: Module, engine: Engine, function: str | None = None, seed: int = 0) -> None:
-        """Raises: DiagnosticError when the program cannot be lowered (E0601) or has no such function (E0706)."""
+    def __init__(
+        self,
+        module: Module,
+        engine: Engine,
+        function: str | None = None,
+        seed: int = 0,
+        lowered: Module | None = None,
+    ) -> None:
+        """Lowers the program, unless it is known `lowered`.
+
+        Raises: DiagnosticError when the program cannot be lowered (E0601) or has no such function (E0706).
+        """
         # Values without names are compared by those of their nodes, such as locations of jax.
         module = named_by_nodes(module)
         self.original = module
@@ -59,7 +69,8 @@ class Side:
             self.module, threaded = module, ()
         else:
             # Mutable globals become inputs and outputs, and random operations get seeds, so that pieces share no state.
-            seeded = with_seeds(lower(module, Deferral.OPEN), seed, self.source.symbol_name)
+            known = lower(module, Deferral.OPEN) if lowered is None else lowered
+            seeded = with_seeds(known, seed, self.source.symbol_name)
             self.module, threaded = thread_globals(seeded, self.source.symbol_name)
         self.engine = engine
         self.function = self.module.function(self.source.symbol_name)

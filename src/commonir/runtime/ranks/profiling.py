@@ -165,7 +165,8 @@ def profile_ranks(
     entries: list[ProfileEntry] = []
     for rank, function in enumerate(ranks.functions):
         on_progress(f"running the operations of rank {rank}")
-        peak_bytes, own = _entries(source, function, engine, by_rank[rank], recorders[rank], repeats, options)
+        side = Side(source, engine, function.symbol_name, lowered=module)
+        peak_bytes, own = _entries(side, by_rank[rank], recorders[rank], repeats, options)
         entries += [e.replaced(name=full_name(rank, e.name), rank=rank) for e in own]
         profiles.append(_rank_profile(rank, function.symbol_name, lines[rank], runs[rank], peak_bytes))
     return Profile(
@@ -204,9 +205,7 @@ _KINDS = (("compute", "compute"), ("send", "send"), ("wait", "wait", "barrier"))
 
 
 def _entries(
-    source: Module,
-    function: Function,
-    engine: Engine,
+    side: Side,
     inputs: Mapping[str, Array],
     recorder: _Recorder,
     repeats: Repeats,
@@ -215,7 +214,6 @@ def _entries(
     """Returns the memory and the costs of the operations of a rank, which takes what it received in an earlier run; no
     costs where it communicates in loops or branches.
     """
-    side = Side(source, engine, function.symbol_name)
     exchanging = [op for op in side.function.body.operations if communicates(op)]
     is_nested = any(
         communicates(inner) for op in side.function.body.operations for inner in op.walk() if inner is not op
