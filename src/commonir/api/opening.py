@@ -295,8 +295,8 @@ def save(
     Raises: DiagnosticError (E08xx) when it cannot be written.
     """
     formats = Formats()
-    target = formats.of_output(path) if format is None else formats.get(format)
     own = formats.of_module(module)
+    target = formats.of_output(path, own) if format is None else formats.get(format)
     if not target.is_writable or not target.can_hold(own):
         message = f"{described(own)} cannot be written as '{target.name}'"
         help = f"convert it first: `cir convert M --to {target.name} -o OUT`" if target.is_writable else None

@@ -170,6 +170,8 @@ class Format:
     name: str
     dialect: str = ""
     suffixes: tuple[str, ...] = ()
+    shared_suffixes: tuple[str, ...] = ()
+    """Suffixes that its files may have and that do not tell it: those of its own programs may be written under them."""
     has_external_data: bool = False
     reads_empty: bool = False
 
@@ -362,8 +364,8 @@ class Formats:
                 return Recognized(each, "an empty file")
         return None
 
-    def of_output(self, path: str | os.PathLike[str]) -> Format:
-        """The format that the suffix of an output names.
+    def of_output(self, path: str | os.PathLike[str], own: Format | None = None) -> Format:
+        """The format that the suffix of an output names, for a program whose format may be known, `own`.
 
         Raises: DiagnosticError (UNKNOWN_OUTPUT_FORMAT).
         """
@@ -375,9 +377,13 @@ class Formats:
                 known += result.suffixes
                 if name.endswith(result.suffixes):
                     return result
+        if own is not None and own.is_writable and name.endswith(own.shared_suffixes):
+            return own
         message = f"the suffix '{suffix}' names no format that can be written" if suffix else "the name has no suffix"
         written = [each.name for each in self._plugins if each.is_writable]
         help = f"use one of {', '.join(known)}, or `--to FORMAT`: {', '.join(written)}"
+        if own is not None and own.is_writable:
+            help = f"the program keeps its format: use {' or '.join(own.suffixes)}; `cir convert` writes other formats"
         raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, file=os.fspath(path), help=help))
 
     def of_module(self, module: Module) -> Format | None:

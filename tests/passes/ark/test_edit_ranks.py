@@ -136,11 +136,13 @@ def test_an_input_becomes_a_weight_of_every_rank(tmp_path: Path) -> None:
     agree(cir.run(numbered, {}), {"t5": -np.exp(X)})
 
 
-def test_the_files_of_all_ranks_are_replaced_by_the_name_of_any(tmp_path: Path) -> None:
-    cir.save(ranks(), tmp_path / "net.ark.json")
-    written = cir.save(cir.edit(ranks(), rename={"x": "image"}), tmp_path / "net.rank1.ark.json")
-    assert sorted(Path(file.path).name for file in written) == ["net.rank0.ark.json", "net.rank1.ark.json"]
-    documents = [json.loads((tmp_path / f"net.rank{n}.ark.json").read_text()) for n in (0, 1)]
+@pytest.mark.parametrize("suffix", [".ark.json", ".json"])
+def test_the_files_of_all_ranks_are_replaced_by_the_name_of_any(suffix: str, tmp_path: Path) -> None:
+    cir.save(ranks(), tmp_path / f"net{suffix}")
+    edited = cir.edit(cir.load(tmp_path / f"net.rank0{suffix}"), rename={"x": "image"})
+    written = cir.save(edited, tmp_path / f"net.rank1{suffix}")
+    assert sorted(Path(file.path).name for file in written) == [f"net.rank0{suffix}", f"net.rank1{suffix}"]
+    documents = [json.loads((tmp_path / f"net.rank{n}{suffix}").read_text()) for n in (0, 1)]
     assert [d["Nodes"][0]["Op"]["Name"] for d in documents] == ["image", "image"]
 
 
@@ -167,7 +169,7 @@ def test_what_a_file_cannot_say_is_refused_with_the_reason(tmp_path: Path) -> No
     assert "in rank0, rank1" in text
     assert "'over' overwrites its buffer" in refused(chain(), IMPOSSIBLE_EDIT, add_outputs=["exp"])
     assert "rename its operation: --rename exp=NAME" in refused(chain(), IMPOSSIBLE_EDIT, rename={"t2": "y"})
-    assert "would have no output" in refused(chain(), IMPOSSIBLE_EDIT, drop_outputs=["t5"])
+    assert "no output would be left" in refused(chain(), IMPOSSIBLE_EDIT, drop_outputs=["t5"])
     assert "is an output already" in refused(ranks(), IMPOSSIBLE_EDIT, add_outputs=["side"])
     assert "cannot become a constant" in refused(ranks(), IMPOSSIBLE_EDIT, inputs={"x": X[0]})
     assert "the name 'side' is taken" in refused(ranks(), DUPLICATE_NAME, rename={"x": "side"})

@@ -16,6 +16,7 @@ class ArkFormat(Format):
     name = "ark"
     dialect = "ark"
     suffixes = (SUFFIX,)
+    shared_suffixes = (".json",)
 
     read = deferred(Format.read, "commonir.formats.ark.read:read", 2)
     check = deferred(Format.check, "commonir.formats.ark.checking:check", 2)

@@ -52,6 +52,10 @@ def edit_ranks(module: Module, edits: Edits, *, function: str | None) -> None:
             who = f"'{chosen[0].sym_name}'" if len(chosen) == 1 else f"none of {len(chosen)} ranks"
             message = f"{who} has an input, an output or an operation called '{name}'"
             diagnostics.add(UNDEFINED_VALUE, message, help=did_you_mean(name, known))
+    if len(diagnostics) == 0:
+        for change in changes:
+            change.check_outputs()
+        diagnostics.extend(_by_message(changes))
     diagnostics.raise_errors()
     for change in changes:
         change.apply()
@@ -123,8 +127,6 @@ class _RankEdit:
                 self._left.pop(self._local(name), None)
         for name in edits.add_outputs:
             self._plan_output(name)
-        if not self._left and self._outputs:
-            self._refuse(f"'{self._rank.sym_name}' would have no output")
         for name, data in edits.contents.items():
             self._plan_content(name, data)
         for old, new in edits.renames.items():
@@ -211,6 +213,11 @@ class _RankEdit:
         for new in dict.fromkeys(self._new_names.values()):
             if names[new] > 1:
                 self._report(DUPLICATE_NAME, f"the name '{new}' is taken", "rename the other one too")
+
+    def check_outputs(self) -> None:
+        """Reports a rank that would have no output any more."""
+        if not self._left and self._outputs:
+            self._refuse("no output would be left")
 
     # -- the changes
 
