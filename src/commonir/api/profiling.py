@@ -129,10 +129,12 @@ def _profile_ranks(
     on_progress: Callable[[str], None],
 ) -> list[Profile]:
     """Returns the costs of a program of several ranks on each engine."""
+    from commonir.ir.lookup import named_by_nodes  # noqa: PLC0415
     from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
     from commonir.runtime.ranks.profiling import profile_ranks  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
+    module = named_by_nodes(module)
     lowered = lower(module, defer=True)
     ranks = ranks_of(lowered)
     assert ranks is not None
