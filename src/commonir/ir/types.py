@@ -545,7 +545,13 @@ unknown = UnknownType()
 
 
 def tensor(element: ElementType, *shape: Dim | None) -> TensorType:
-    """Returns a tensor type: `tensor(f32, 2, 3)`."""
+    """Returns a tensor type: `tensor(f32, 2, 3)`. Raises: TypeError for another type than one of elements, and for
+    dims that are in a sequence.
+    """
+    if not isinstance(element, ElementType):  # pyright: ignore[reportUnnecessaryIsInstance]  # for callers without types
+        raise TypeError(f"tensor takes an element type, such as `commonir.ir.types.f32`, found {element!r}")
+    if any(isinstance(d, tuple | list) for d in shape):
+        raise TypeError(f"tensor takes dims one by one, as in `tensor(f32, 2, 3)`, found {shape[0]!r}")
     return TensorType(element, shape)
 
 

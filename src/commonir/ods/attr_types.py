@@ -313,7 +313,10 @@ unit: AttrType[bool] = AttrType(
     lambda a: _expect(a, UnitAttr, "unit") is UnitAttr(),
 )
 any_attribute: AttrType[Attribute] = AttrType(
-    "any attribute", lambda v: _expect(v, Attribute, "an attribute"), lambda v: v, lambda a: a
+    "any attribute",
+    lambda v: _expect(v, Attribute, "an attribute, such as IntegerAttr(2, i32)"),
+    lambda v: v,
+    lambda a: a,
 )
 dictionary: AttrType[DictionaryAttr] = AttrType(
     "dictionary",

@@ -765,6 +765,8 @@ def split_arguments(
             attributes.append(v if v is f.default or lenient else coerced(op, f, v))
         elif kind is _OPERAND:
             if f.variadic:
+                if not isinstance(v, Iterable):
+                    raise TypeError(f"{op.name}: operand '{f.spelling}' takes values in a sequence, found {v!r}")
                 operands += v
             elif isinstance(v, Value):
                 operands.append(v)

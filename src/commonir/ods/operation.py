@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import plural
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type
@@ -83,7 +84,7 @@ class Op(TextForm, Definition):
         """Returns the arguments in order of declaration, with defaults."""
         fields = self.layout.arguments
         if len(args) > len(fields):
-            raise TypeError(f"{self.name} takes {len(fields)} arguments, {len(args)} were given")
+            raise TypeError(f"{self.name} takes {plural(len(fields), 'argument')}, {len(args)} were given")
         out: list[Any] = list(args)
         for f in fields[len(args) :]:
             if f.name in named:
@@ -93,14 +94,21 @@ class Op(TextForm, Definition):
             elif f.default is not MISSING:
                 out.append(f.default)
             else:
+                self._check_names(named, args)
                 raise TypeError(f"{self.name}: missing argument '{f.name}'")
         if named:
-            extra = next(iter(named))
-            twice = any(f.name == extra for f in fields)
-            help = did_you_mean(extra, [f.name for f in fields])
-            unknown = f"is not an argument{f': {help}' if help else ''}"
-            raise TypeError(f"{self.name}: '{extra}' {'is given twice' if twice else unknown}")
+            self._check_names(named, args)
         return tuple(out)
+
+    def _check_names(self, named: Iterable[str], args: Sequence[object]) -> None:
+        """Raises TypeError for a name that no argument has, or that of a positional one."""
+        names = [f.name for f in self.layout.arguments]
+        for name in named:
+            if name not in names:
+                help = did_you_mean(name, names)
+                raise TypeError(f"{self.name}: '{name}' is not an argument{f': {help}' if help else ''}")
+            if names.index(name) < len(args):
+                raise TypeError(f"{self.name}: '{name}' is given twice")
 
     def _result_types(self) -> tuple[Type, ...]:
         return infer(self).types

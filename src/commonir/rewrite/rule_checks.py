@@ -19,7 +19,7 @@ from commonir.ir.types import Type, none
 from commonir.ods import Op
 from commonir.ods.fields import Check, Field, FieldKind
 from commonir.ods.patterns import TypeConstraint
-from commonir.ods.terms import Anything, Computed, OperationTerm, Rewrite, Term, Variable
+from commonir.ods.terms import Anything, Computed, Constant, OperationTerm, Rewrite, Term, Variable
 from commonir.rewrite.build_results import VALUES, types_by_term, value_count
 from commonir.rewrite.sample_types import (
     accepted_attributes,
@@ -68,6 +68,9 @@ def faults_of(rewrite: Rewrite, roles: Mapping[str, Role]) -> Iterator[Fault]:
         yield f"${name} names something in the result, and is taken", MALFORMED_RULE
     for name in _unbound(results, {*roles, *labels}):
         yield f"${name} is bound by nothing in its source", MALFORMED_RULE
+    for term in dict.fromkeys([t for t in subterms(results) if isinstance(t, Constant)]):
+        hint = "use its name" if term.name else "make an operation of the constant"
+        yield f"'{term!r}' is a condition, which only a source can have: {hint}", MALFORMED_RULE
     for name in _unbound([a for r in rewrite.restrictions for a in r.arguments], roles):
         yield f"${name} of a condition is bound by nothing in its source", MALFORMED_RULE
     for message in dict.fromkeys(_Roles(rewrite, roles).faults()):

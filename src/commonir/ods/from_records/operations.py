@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import chain
+from keyword import kwlist
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -286,7 +287,7 @@ class Defining:
         self.constraints: dict[str, Record] = {}
         self.sized_results: dict[str, TypeConstraint] = {}
         self.block_counts: list[BlockCount] = []
-        self._reserved = frozenset(dir(RecordOp))
+        self._reserved = frozenset([*dir(RecordOp), *kwlist])
         self.collect()
         if own is not None and issubclass(own, RecordOp):
             own = own.python_definition  # a file loaded before has the same record

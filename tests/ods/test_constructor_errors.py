@@ -1,0 +1,75 @@
+"""What is wrong with the arguments of a constructor is said in terms of Python."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import commonir as cir
+from commonir.dialects.mlir import arith, func
+from commonir.ir import Block, Region, Value, tensor
+from commonir.ir.types import FunctionType, f32, i32
+from commonir.ods.terms import Constant, term, variables
+
+X = Value(tensor(f32, 4), name="x")
+UNTYPED: Any = func.Func
+TENSOR: Any = tensor
+RETURN: Any = func.Return
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (
+            lambda: UNTYPED("f", FunctionType((), ()), body=Region([Block()])),
+            "func.func: 'body' is not an argument: did you mean 'body_region'?",
+        ),
+        (lambda: UNTYPED("f", FunctionType((), ()), Region([Block()]), sym_name="g"), "'sym_name' is given twice"),
+        (lambda: UNTYPED("f"), "func.func: missing argument 'function_type'"),
+        (lambda: UNTYPED(*range(9)), "func.func takes 8 arguments, 9 were given"),
+        (lambda: RETURN(X), "func.return: operand 'operands' takes values in a sequence, found <value %x"),
+        (lambda: TENSOR("f32", 3), "tensor takes an element type, such as `commonir.ir.types.f32`, found 'f32'"),
+        (lambda: TENSOR(f32, (2, 3)), r"tensor takes dims one by one, as in `tensor\(f32, 2, 3\)`, found \(2, 3\)"),
+    ],
+)
+def test_wrong_arguments_are_type_errors(build: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        build()
+
+
+def test_an_attribute_is_shown_where_one_is_expected() -> None:
+    value: Any = 2
+    with pytest.raises(cir.DiagnosticError, match=r"expected an attribute, such as IntegerAttr\(2, i32\), found 2"):
+        arith.Constant(value)
+
+
+def test_fields_named_like_keywords_of_python_are_arguments(tmp_path: Path) -> None:
+    (tmp_path / "my.td").write_text(
+        """
+        include "mlir/IR/OpBase.td"
+        def My_Dialect : Dialect { let name = "my"; }
+        def My_Scale : Op<My_Dialect, "scale"> {
+          let arguments = (ins F32Tensor:$at, DefaultValuedAttr<I64Attr, "1">:$in);
+          let assemblyFormat = "$at (`in` $in^)? attr-dict `:` type($at)";
+        }
+        """
+    )
+    (dialect,) = cir.load_dialects(tmp_path / "my.td")
+    scale: Any = dialect.operations["my.scale"][-1]
+    assert list(inspect.signature(scale).parameters) == ["at_", "in_"]
+    assert "<{in = 3 : i64}>" in str(scale(X, in_=3))
+    text = "func.func @f(%x: tensor<4xf32>) { my.scale %x in 3 : tensor<4xf32> return }"
+    program = cir.loads(text, format="mlir", dialects=[dialect])
+    assert "my.scale %arg0 in 3 : tensor<4xf32>" in cir.show(program)
+
+
+def test_a_condition_in_the_result_of_a_rule_is_refused() -> None:
+    (x,) = variables("x")
+    rule = term(arith.AddI, x, x) >> term(arith.MulI, x, Constant("two", lambda v: v == (2,)))
+    text = "func.func @f(%x: i32) -> i32 { %0 = arith.addi %x, %x : i32 return %0 : i32 }"
+    with pytest.raises(cir.DiagnosticError, match="'constant two' is a condition, which only a source can have"):
+        cir.optimize(cir.loads(text, format="mlir"), passes=(), rules=[rule])
+    assert arith.AddI(Value(i32), Value(i32)).result.type is i32
