@@ -127,6 +127,17 @@ def plural(count: int, noun: str, nouns: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
+def listed(items: Sequence[str], most: int) -> str:
+    """Returns items separated by commas; of more than `most` the first ones, and how many others there are.
+
+    Example:
+        >>> listed(["a", "b"], 2), listed(["a", "b", "c"], 2)
+        ('a, b', 'a, b and 1 more')
+    """
+    more = len(items) - most
+    return ", ".join(items[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def with_short_dims(types: str) -> str:
     """Returns a text with types in which `?` stands for each dim that is a long expression.
 

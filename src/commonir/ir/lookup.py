@@ -16,6 +16,7 @@ from commonir.base.codes import AMBIGUOUS_NAME, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.lazy import lazy_pattern
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import listed
 from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Operation, Value
@@ -167,6 +168,5 @@ def suggested_value(function: Function, name: str) -> str | None:
 def _ambiguous(name: str, nodes: Sequence[Operation], values: Sequence[Value]) -> Diagnostic:
     what = f"{len(nodes)} nodes are called '{name}'" if len(nodes) > 1 else f"the node '{name}' has several results"
     choices = [f"'{v.name}'" if v.name else v.owner.name for v in values if isinstance(v.owner, Operation)]
-    more = f" and {len(choices) - _MOST_CHOICES} more" if len(choices) > _MOST_CHOICES else ""
-    help = f"name one of their values: {', '.join(choices[:_MOST_CHOICES])}{more}"
+    help = f"name one of their values: {listed(choices, _MOST_CHOICES)}"
     return Diagnostic(AMBIGUOUS_NAME, what, help=help)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from commonir.ir.attributes import EnumAttr
 from commonir.ir.module import Module
@@ -118,11 +118,14 @@ class ImplicitTerminator(Trait):
         self.terminator = terminator
 
 
+Compression = Literal["palettized", "quantized", "sparse", "cast"]
+
+
 class Decodes(Trait):
     """Decodes a constant that is stored in compressed form; summaries count what it stands for.
 
-    `codes` and `scales` are names of fields. `method` is `palettized`, `quantized` or `sparse`. `block` and `bits` are
-    names of attributes or properties: the elements of a block, and the bits of codes that are packed into bytes.
+    `codes` and `scales` are names of fields; the method `cast` stores elements in a narrower type. `block` and `bits`
+    are names of attributes or properties: the elements of a block, and the bits of codes that are packed into bytes.
     `shape` are names of attributes with the dims of the decoded constant; without them it is the last result, or has
     the shape of the codes where the definition uses the constant itself (`is_used`).
     """
@@ -132,7 +135,7 @@ class Decodes(Trait):
     def __init__(
         self,
         codes: str,
-        method: str,
+        method: Compression,
         *,
         scales: str = "",
         block: str = "",
@@ -142,7 +145,7 @@ class Decodes(Trait):
     ) -> None:
         super().__init__("Decodes", f"decodes `{codes}`, which is {method}")
         self.codes = codes
-        self.method = method
+        self.method: Compression = method
         self.scales = scales
         self.block = block
         self.bits = bits

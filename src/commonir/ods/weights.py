@@ -15,7 +15,7 @@ from commonir.ir.data import Data, DeferredData, FileData
 from commonir.ir.interface import default_data
 from commonir.ir.module import Module, weight_name
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import ElementType, TensorType, tensor
+from commonir.ir.types import ElementType, TensorType, tensor, u8
 from commonir.ods import traits
 from commonir.ods.operation import Op
 
@@ -60,7 +60,7 @@ def weights_of(module: Module) -> Iterator[Weight]:
 
 
 def _key(data: Data) -> object:
-    return (data.file.path, data.offset) if isinstance(data, FileData) else id(data)
+    return (data.file.path, data.offset) if isinstance(data, FileData) else data
 
 
 def _constants(module: Module) -> Iterator[tuple[Operation | Value, Data]]:
@@ -192,7 +192,7 @@ def _of_scales(op: Op) -> ElementType | None:
 def _packed(op: Op, decoder: traits.Decodes, codes: Data) -> int:
     """Returns how many codes lie in each stored element, 0 if they are not packed."""
     bits = getattr(op, decoder.bits) if decoder.bits else 0
-    return codes.element.bits // bits if isinstance(bits, int) and bits and codes.element.name == "ui8" else 0
+    return codes.element.bits // bits if isinstance(bits, int) and bits and codes.element is u8 else 0
 
 
 def _storage(op: Op, decoder: traits.Decodes, count: int) -> Iterator[str]:
@@ -209,9 +209,9 @@ def _storage(op: Op, decoder: traits.Decodes, count: int) -> Iterator[str]:
             yield f"sparse {round(100 * (1 - stored / count))} %" if count else "sparse"
         case "quantized":
             bits = getattr(op, decoder.bits) if decoder.bits else 0
-            name = f"int{bits}" if bits and element and element.name == "ui8" else _integer_text(element)
+            name = f"int{bits}" if bits and element is u8 else _integer_text(element)
             yield f"{name}{_blocks(op, decoder, shape)}"
-        case _:
+        case "cast":
             yield element.name if element else ""
     maker = None if codes is not None else _maker(field)
     inner = None if maker is None else _decoder(maker)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from commonir.base.codes import LOST_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics
+from commonir.base.text import listed
 from commonir.ir.cloning import clone
 from commonir.ir.interface import NO_PORT, default_data
 from commonir.ir.module import Function, Module
@@ -43,7 +44,6 @@ def _replace(function: Function, lost: Diagnostics) -> None:
     contents = {name: data for name, data in defaults.items() if data is not None}
     fix_inputs(function, contents)
     names = list(contents)
-    listed = ", ".join(f"'{name}'" for name in names[:_NAMED])
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    shown = listed([f"'{name}'" for name in names], _NAMED)
     subject = "inputs that have default values become constants" if len(names) > 1 else "an input becomes a constant"
-    lost.add(LOST_IN_CONVERSION, f"{subject}, which cannot be given: {listed}{more}")
+    lost.add(LOST_IN_CONVERSION, f"{subject}, which cannot be given: {shown}")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from commonir.base.codes import CHANGED_IN_CONVERSION, UNDEFINED_VALUE, WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
-from commonir.base.text import plural
+from commonir.base.text import listed, plural
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.attributes import StringAttr
@@ -97,21 +97,16 @@ def precision_note(report: PrecisionReport) -> Diagnostic:
     for reason in Reason:
         entries = [entry for entry in report.kept if entry.reason == reason.value]
         if entries:
-            notes.append(f"{len(entries):,} {_REASONS[reason]}: {_listed(list(map(_entry_text, entries)))}")
+            notes.append(f"{len(entries):,} {_REASONS[reason]}: {listed(list(map(_entry_text, entries)), _SHOWN)}")
     if report.limited:
         what = plural(len(report.limited), "constant")
-        notes.append(f"limited to 65504, as infinity is meant, in {what}: {_listed(report.limited)}")
+        notes.append(f"limited to 65504, as infinity is meant, in {what}: {listed(report.limited, _SHOWN)}")
     return Diagnostic(CHANGED_IN_CONVERSION, message, notes=tuple(notes))
 
 
 def _entry_text(entry: KeptEntry) -> str:
     is_lowered = entry.operation.startswith("core.")  # which is not what the user's file calls it
     return entry.name if is_lowered or entry.name == entry.operation else f"{entry.name} ({entry.operation})"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
 
 
 # -- what users choose to keep

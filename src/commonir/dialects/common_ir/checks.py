@@ -14,6 +14,7 @@ from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic, Fix
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import listed
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import rules
 from commonir.dialects.common_ir.naming import is_dns_name, is_identifier, is_reversed, markup_in
@@ -53,8 +54,7 @@ def place_of(op: Operation, number: int) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join([f"'{n}'" for n in names[:_SHOWN]])
-    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
+    return listed([f"'{n}'" for n in names], _SHOWN)
 
 
 # -- names and texts

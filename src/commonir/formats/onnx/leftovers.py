@@ -12,7 +12,7 @@ from functools import partial
 
 from commonir.base.diagnostics import Diagnostic, Fix
 from commonir.base.file_codes import QUESTIONABLE_MODEL, UNUSED_CONTENT
-from commonir.base.text import plural
+from commonir.base.text import listed, plural
 from commonir.dialects import onnx
 from commonir.formats.onnx import unknown_fields
 from commonir.ir.attributes import DictionaryAttr, StringAttr
@@ -65,8 +65,7 @@ def untyped_attributes(op: Operation) -> Iterator[Diagnostic]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join([f"'{name}'" for name in names[:_SHOWN]]) + more
+    return listed([f"'{name}'" for name in names], _SHOWN)
 
 
 def _erase(operations: Sequence[Operation]) -> None:

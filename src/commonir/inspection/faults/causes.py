@@ -37,7 +37,7 @@ from commonir.ir.types import TensorType
 from commonir.ods import Op
 from commonir.reports import Cause
 from commonir.runtime.comparing.divergence import Side
-from commonir.runtime.comparing.measures import Measures, Tolerance, measure, overflow_limit
+from commonir.runtime.comparing.measures import Measures, Tolerance, largest_number, measure, overflow_limit
 from commonir.runtime.engine import EngineOptions
 
 Array = NDArray[Any]
@@ -207,7 +207,7 @@ def _overflow(evidence: Evidence) -> str:
         return ""
     magnitudes = np.abs(expected[differs].astype(np.float64))
     if np.isinf(actual[differs].astype(np.float64)).all() and (magnitudes >= overflow_limit(type)).all():
-        return f"numbers up to {magnitudes.max():.3g} overflow in {type}, which ends at {_largest(type):.6g}"
+        return f"numbers up to {magnitudes.max():.3g} overflow in {type}, which ends at {largest_number(type):.6g}"
     changed = {n: _finite(a) for n, a in second.inputs.items() if _has_infinity(a)}
     known = {name: _constant(second, name) for name in _constant_names(second)}
     constants = {n: _finite(a) for n, a in known.items() if a is not None and _has_infinity(a)}
@@ -230,14 +230,8 @@ def _has_infinity(array: Array) -> bool:
 
 
 def _finite(array: Array) -> Array:
-    largest = _largest(name_of(array.dtype))
+    largest = largest_number(name_of(array.dtype))
     return np.clip(array.astype(np.float64), -largest, largest).astype(array.dtype)
-
-
-def _largest(type: str) -> float:
-    """Returns the largest finite number of a type with infinities."""
-    bits = np.array(np.inf).astype(dtype_of(type))
-    return float((bits.view(f"u{bits.dtype.itemsize}") - 1).view(bits.dtype).astype(np.float64))
 
 
 # -- places

@@ -184,9 +184,20 @@ def overflow_limit(type: str) -> float:
         infinity = np.array(np.inf).astype(dtype)
     if not np.isinf(infinity.astype(np.float64)):
         return math.inf
-    bits = infinity.view(f"u{dtype.itemsize}")
-    below, most = (float((bits - n).view(dtype).astype(np.float64)) for n in (2, 1))
-    return most + (most - below) / 2
+    most = largest_number(name)
+    return most + (most - largest_number(name, 1)) / 2
+
+
+def largest_number(type: str, rank: int = 0) -> float:
+    """Returns the largest finite number of a float type with infinities, or that of a rank below it.
+
+    Example:
+        >>> largest_number("f16"), largest_number("f16", 1)
+        (65504.0, 65472.0)
+    """
+    infinity = np.array(np.inf).astype(dtype_of(type))
+    bits = infinity.view(f"u{infinity.dtype.itemsize}") - 1 - rank
+    return float(bits.view(infinity.dtype).astype(np.float64))
 
 
 class Measures(NamedTuple):
