@@ -46,7 +46,8 @@ function start() {
   if (-view.x < left) {
     view.x = -left;
     if (left + scene.width > room) {
-      view.x = scene.width <= room ? (scene.width - room) / 2 : first.X + first.width / 2 - room / 2;
+      const nearest = graphs.length === 2 ? -12 / view.scale : first.X + first.width / 2 - room / 2;
+      view.x = scene.width <= room ? (scene.width - room) / 2 : nearest;
       view.y = -(side.bottom + 12) / view.scale;
     }
   }

@@ -124,7 +124,7 @@ class Panel {
     const details = make("details", [
       make("summary", [make("b", operand), ` ${weight.name}`]),
       make("dl", facts.flatMap(([name, text]) => [make("dt", name), make("dd", text)])),
-      weight.histogram && weight.histogram.length > 1 ? histogram(weight) : null,
+      weight.histogram && weight.histogram.length > 1 ? [histogram(weight), make("p", [make("small", weight.min), make("small", weight.max)], { className: "ends" })] : null,
       weight.first ? make("p", [make("small", "first elements "), weight.first.join(", ")]) : null,
       weight.note ? make("p", make("small", weight.note)) : null,
       others.length ? make("p", [make("small", "also used by "), ...this.links(others)]) : null,

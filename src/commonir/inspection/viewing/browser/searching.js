@@ -6,7 +6,8 @@ const results = byId("results");
 let matches = [];
 let at = -1;
 let index = null;
-const HIGHEST = 8;
+// The frame in a notebook has no room for more above the drawing.
+const HIGHEST = innerHeight < 760 ? 3 : 8;
 const LONGEST = 28;
 
 function buildIndex() {
