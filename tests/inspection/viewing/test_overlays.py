@@ -109,7 +109,7 @@ def test_memory_of_a_folded_group_is_the_most_of_it(program: cir.Module) -> None
 def test_engines_have_an_overlay_each_and_fused_operations_are_counted(program: cir.Module) -> None:
     first = _profile(("a", "core.exp", 1e-6, 8), ("y", "core.add", 1e-6, 8))
     second = _profile(("a", "core.exp", 3e-6, 0), ("y", "core.add", 1e-6, 0), ("Fused_7", "", 4e-6, 0), engine="iree")
-    overlays = overlays_of([ProfileComparison((first, second), (), ())], [program])
+    overlays = overlays_of([ProfileComparison((first, _profile(engine="other"), second), (), ())], [program])
     assert [overlay.title for overlay in overlays] == ["time on numpy", "time on iree", "memory at once"]
     assert overlays[1].summary == "slowest a with 3 us; 1 value not drawn, 50% of the time"
 
@@ -207,7 +207,8 @@ def test_no_findings_are_an_overlay_of_none(program: cir.Module) -> None:
         (_profile(("h", "core.exp", 1e-6, 0)), "the profile of 'main' on numpy names operations"),
         # The name is there, for an operation of another type.
         (_profile(("a", "core.tanh", 1e-6, 0)), "such as a"),
-        (_profile(), "the profile of 'main' on numpy names operations that this program does not have"),
+        (_profile(), "the profile of 'main' on numpy has no operations"),
+        (ProfileComparison((_profile(engine="iree"),), (), ()), "the profile of 'main' on iree has no operations"),
         (_comparison(_value("h", "core.exp", 1.0)), "the comparison of numpy and iree names operations"),
         ([Diagnostic(WRONG_ATTRIBUTE, "m", where="g.operations[0] 'q'")], r"such as g\.operations\[0\] 'q'"),
     ],

@@ -28,6 +28,7 @@ Overlaid = Comparison | Profile | ProfileComparison | Sequence[Diagnostic]
 
 _DOUBLING, _DECADE = 2.0, 10.0
 _HELP = "draw the model that the report is about"
+_NO_ENTRIES = "`iree` times only the whole program; time it on `numpy` or `onnxruntime`"
 _SEVERITIES = {Severity.NOTE: SCALE[1], Severity.WARNING: SCALE[3], Severity.ERROR: SCALE[6]}
 _MOST_LISTED = 8
 _LEAST_SHARE = 0.2
@@ -77,9 +78,10 @@ def _overlays(report: Overlaid, modules: Sequence[Module]) -> Iterator[Overlay]:
         case Comparison():
             yield _errors(report, modules)
         case ProfileComparison():
-            for profile in report.profiles:
-                yield _times(profile, modules)
-            yield from [memory for profile in report.profiles for memory in _memory(profile, modules)][:1]
+            # An engine that compiles operations into each other times none.
+            profiles = [profile for profile in report.profiles if profile.entries] or report.profiles
+            yield from [_times(profile, modules) for profile in profiles]
+            yield from [memory for profile in profiles for memory in _memory(profile, modules)][:1]
         case Profile():
             yield _times(report, modules)
             yield from _memory(report, modules)
@@ -348,8 +350,10 @@ def _places(
     """Returns the entries of a report by the operations of the programs that they are about.
 
     `names` returns the names of an entry in the program of a number, and the kinds of operation that it is said to be.
-    Raises: DiagnosticError (E0809) when nearly all entries are about others.
+    Raises: DiagnosticError (E0809) when there are none, or nearly all are about others.
     """
+    if not entries:
+        raise DiagnosticError(Diagnostic(WRONG_OVERLAY, f"{what} has no operations", help=_NO_ENTRIES))
     found: dict[Operation, list[E]] = {}
     missing = dict(enumerate(entries))
     for side, module in enumerate(modules):
