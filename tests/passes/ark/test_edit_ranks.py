@@ -120,9 +120,48 @@ def test_a_part_of_every_rank_is_extracted() -> None:
     assert [op.name for op in part.main.body.operations].count("ark.Sqrt") == 0
     with pytest.raises(cir.DiagnosticError, match="begins at its inputs"):
         cir.extract(single(), ["twice"], ["side"])
-    with pytest.raises(cir.DiagnosticError, match="'total' cannot be dropped"):
-        cir.extract(ranks(), targets=["side"])
+    root = np.sqrt(X)
+    agree(cir.run(cir.extract(ranks(), targets=["side"]), {"x": X}), {"rank0.side": root, "rank1.side": root})
     agree(cir.run(cir.extract(single(), targets=["side"]), {"x": X}), {"side": np.sqrt(2 * X)})
+
+
+def messages(program: cir.Module) -> int:
+    return sum(op.name == "ark.Recv" for op in program.walk())
+
+
+def two_sums(world: int) -> cir.Module:
+    """Ranks that add up x, and the squares of the sums."""
+    program = Program(world_size=world)
+    inputs = [rank.tensor((2, 3), name="x") for rank in program.ranks]
+    first = program.all_reduce(inputs)
+    squares = [rank.op("Mul", v, v, name="square") for rank, v in zip(program.ranks, first, strict=True)]
+    second = program.all_reduce(squares)
+    for rank, a, b in zip(program.ranks, first, second, strict=True):
+        rank.output(a, "sum")
+        rank.output(b, "squares")
+    return program.module()
+
+
+@pytest.mark.parametrize("world", [2, 3])
+def test_messages_go_with_the_outputs_that_alone_need_them(world: int) -> None:
+    whole = two_sums(world)
+    first = cir.edit(whole, drop_outputs=["squares"])
+    assert (messages(whole), messages(first)) == (2 * world * (world - 1), world * (world - 1))
+    agree(cir.run(first, {"x": X}), {f"rank{n}.sum": world * X for n in range(world)})
+    assert cir.verify(first) == []
+    # The second sum needs the messages of the first one.
+    second = cir.edit(whole, drop_outputs=["sum"])
+    assert messages(second) == messages(whole)
+    agree(cir.run(second, {"x": X}), {f"rank{n}.squares": world * (world * X) ** 2 for n in range(world)})
+    inner = cir.extract(whole, targets=["square"])
+    assert messages(inner) == messages(first)
+    agree(cir.run(inner, {"x": X}), {f"rank{n}.square": (world * X) ** 2 for n in range(world)})
+
+
+def test_messages_that_another_rank_needs_stay() -> None:
+    program = cir.edit(two_sums(2), drop_outputs=["rank0.sum"])
+    assert messages(program) == 4
+    assert cir.verify(program) == []
 
 
 def test_an_input_becomes_a_weight_of_every_rank(tmp_path: Path) -> None:
@@ -164,9 +203,10 @@ def test_ids_of_nodes_stay() -> None:
 
 def test_what_a_file_cannot_say_is_refused_with_the_reason(tmp_path: Path) -> None:
     assert "the shapes of an ARK program cannot be changed" in refused(ranks(), IMPOSSIBLE_EDIT, dims={"x.0": 4})
-    text = refused(ranks(), IMPOSSIBLE_EDIT, drop_outputs=["total"])
+    text = refused(ranks(), IMPOSSIBLE_EDIT, drop_outputs=["total"], function="rank0")
     assert "'total' cannot be dropped" in text
-    assert "in rank0, rank1" in text
+    assert "since it is exchanged with other ranks" in text
+    assert "in rank0, rank1" in refused(ranks(), IMPOSSIBLE_EDIT, rename={"t2": "y"})
     assert "'over' overwrites its buffer" in refused(chain(), IMPOSSIBLE_EDIT, add_outputs=["exp"])
     assert "rename its operation: --rename exp=NAME" in refused(chain(), IMPOSSIBLE_EDIT, rename={"t2": "y"})
     assert "no output would be left" in refused(chain(), IMPOSSIBLE_EDIT, drop_outputs=["t5"])

@@ -1,7 +1,8 @@
 """Changes the interfaces of the ranks of ARK programs: names, outputs, and inputs that become weights.
 
 An ARK file lists no inputs or outputs: they follow from what its operations read and leave. A virtual operation names
-an input or output, so that a new name or a new output is a node more, and what only a dropped output needs is removed.
+an input or output, so that a new name or a new output is a node more, and what only a dropped output needs is removed,
+messages too.
 The source does not change; contents are shared with it. The result is not verified here.
 Source: ARK model files, execution rules.
 """
@@ -9,18 +10,19 @@ Source: ARK model files, execution rules.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonir.base.codes import DUPLICATE_NAME, IMPOSSIBLE_EDIT, UNDEFINED_VALUE
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import ark
-from commonir.dialects.ark.views import View, Views, overlap
+from commonir.dialects.ark.views import View, overlap
 from commonir.ir.data import Data
 from commonir.ir.lookup import find_value
 from commonir.ir.operation import Operation, Value
 from commonir.ir.origins import Location
+from commonir.passes.ark.needless import NOTHING_NEEDLESS, needless_operations
 from commonir.passes.ark.nodes import Nodes, view_attributes
 
 if TYPE_CHECKING:
@@ -57,6 +59,10 @@ def edit_ranks(module: Module, edits: Edits, *, function: str | None) -> None:
             change.check_outputs()
         diagnostics.extend(_by_message(changes))
     diagnostics.raise_errors()
+    if any(change.dropped for change in changes):
+        needless = needless_operations(module, {change.rank: change.remaining for change in changes})
+        for change in changes:
+            change.needless = needless[change.rank]
     for change in changes:
         change.apply()
     diagnostics.extend(_by_message(changes))
@@ -94,6 +100,8 @@ class _RankEdit:
         self._left = dict(self._outputs)
         self._new_names: dict[str, str] = {}
         self._contents: dict[Value, Data] = {}
+        self.needless = NOTHING_NEEDLESS
+        """What goes with dropped outputs."""
 
     @property
     def known_names(self) -> Iterator[str]:
@@ -214,6 +222,21 @@ class _RankEdit:
             if names[new] > 1:
                 self._report(DUPLICATE_NAME, f"the name '{new}' is taken", "rename the other one too")
 
+    @property
+    def rank(self) -> ark.Rank:
+        """The rank."""
+        return self._rank
+
+    @property
+    def remaining(self) -> frozenset[Value]:
+        """The values that are outputs after the changes."""
+        return frozenset(self._left.values())
+
+    @property
+    def dropped(self) -> frozenset[Value]:
+        """The outputs that are none after the changes."""
+        return frozenset(self._outputs.values()) - self.remaining
+
     def check_outputs(self) -> None:
         """Reports a rank that would have no output any more."""
         if not self._left and self._outputs:
@@ -225,14 +248,16 @@ class _RankEdit:
         """Replaces the rank by the changed one. Reports E0603 where a file cannot have these outputs."""
         rank = self._rank
         nodes = Nodes(rank)
-        remaining = {*self._left.values()}
-        if dropped := [v for v in self._outputs.values() if v not in remaining]:
-            nodes.remove(_needless(rank, remaining, dropped))
+        nodes.remove(self.needless.operations)
         for value, name in self._named_inputs.items():
-            remaining_names = _named_input(nodes, value, name, self._contents.pop(value, None))
-            self._left = {n: remaining_names if v is value else v for n, v in self._left.items()}
+            content = self._contents.pop(value, None)
+            changed = {**self._tags(value), **({} if content is None else {"content": content})}
+            named = _named_input(nodes, value, name, changed)
+            self._left = {n: named if v is value else v for n, v in self._left.items()}
         expected = [self._add_output(nodes, name, value) for name, value in self._left.items()]
         changes = defaultdict[Operation, dict[str, object]](dict)
+        for op, tags in self.needless.tags.items():
+            changes[op].update(tags)
         for op, name in self._renamed.items():
             changes[op]["op_name"] = name
             if op.is_virtual:
@@ -244,7 +269,7 @@ class _RankEdit:
         for name, value in zip(built.output_names, built.outputs, strict=True):
             if name not in expected:
                 self._refuse_remaining(name, value)
-        if dropped:
+        if self.needless.operations:
             self._check_inputs(built)
         block = rank.parent
         assert block is not None
@@ -256,7 +281,7 @@ class _RankEdit:
         new = self._new_names.get(name, name)
         is_known = self._outputs.get(name) is value
         if not is_known or (new != name and value.owner not in self._renamed):
-            _named_output(nodes, value, new)
+            _named_output(nodes, value, new, self._tags(value))
         return new
 
     def _check_inputs(self, built: ark.Rank) -> None:
@@ -273,6 +298,11 @@ class _RankEdit:
     @property
     def _dropped(self) -> str:
         return ", ".join([f"'{n}'" for n in self._outputs if n not in self._left])
+
+    def _tags(self, value: Value) -> Mapping[str, object]:
+        """Returns the tags of the buffer of a value without those of messages that go, where these are others."""
+        holder = ark.view_of(value)
+        return {} if holder is None else self.needless.tags.get(holder, {})
 
     def _refuse_remaining(self, name: str, value: Value) -> None:
         op = value.owner
@@ -292,14 +322,14 @@ def _initial_views(rank: ark.Rank, renames: Mapping[str, str]) -> defaultdict[in
     return out
 
 
-def _named_input(nodes: Nodes, value: Value, name: str, content: Data | None) -> Value:
-    """Names a tensor that nothing computes, by a virtual operation before its first use; returns the named tensor."""
+def _named_input(nodes: Nodes, value: Value, name: str, changed: Mapping[str, object]) -> Value:
+    """Names a tensor that nothing computes, by a virtual operation before its first use; returns the named tensor.
+    `changed` are other attributes of it.
+    """
     holder = value.owner
     assert isinstance(holder, ark.Tensor)
-    arguments = {**view_attributes(holder), "node": 0, "op_name": name, "result_id": holder.tensor_id}
-    new_op = ark.VirtualTensor.build(
-        arguments if content is None else {**arguments, "content": content}, [value.type], holder.location
-    )
+    arguments = {**view_attributes(holder), **changed, "node": 0, "op_name": name, "result_id": holder.tensor_id}
+    new_op = ark.VirtualTensor.build(arguments, [value.type], holder.location)
     assert holder.parent is not None
     holder.parent.insert_before(holder, new_op)
     result = new_op.results[0]
@@ -312,45 +342,16 @@ def _named_input(nodes: Nodes, value: Value, name: str, content: Data | None) ->
     return result
 
 
-def _named_output(nodes: Nodes, value: Value, name: str) -> None:
+def _named_output(nodes: Nodes, value: Value, name: str, tags: Mapping[str, object]) -> None:
     """Adds a virtual operation that names a tensor, after all others."""
     holder = ark.view_of(value)
     assert holder is not None
     known = [op.tensor_id for op in nodes.rank.body.operations if isinstance(op, ark.Tensor)]
     number = max([*known, *(op.result_id for ops in nodes.ops for op in ops)]) + 1
-    view = {**view_attributes(holder), "content": None}
+    view = {**view_attributes(holder), **tags, "content": None}
     arguments = {**view, "inputs": (value,), "node": 0, "op_name": name, "result_id": number}
     new_op = ark.VirtualTensor.build(arguments, [value.type], nodes.rank.location)
     new_op.results[0].name = name
     nodes.rank.body.append(new_op)
     places = [n for n, ops in enumerate(nodes.ops) if value.owner in ops]
     nodes.insert(len(nodes.ops), new_op, before=places)
-
-
-def _needless(rank: ark.Rank, remaining: Collection[Value], dropped: Collection[Value]) -> set[ark.ArkOp]:
-    """Returns the operations of a rank that nothing but dropped outputs needs. Messages are needed by other ranks."""
-    views = rank.views
-    needed = {*remaining}
-    read: defaultdict[int, Views] = defaultdict(Views)
-    for value in remaining:
-        read[views[value].buffer].add(views[value].view)
-    out: set[ark.ArkOp] = set()
-    for op in [op for op in rank.body.operations if isinstance(op, ark.ArkOp)][::-1]:
-        if isinstance(op, ark.Noop) and op.input in dropped:
-            out.add(op)
-            continue
-        written = [] if op.is_virtual else [views[v] for v in op.written_tensors if v in views]
-        is_needed = (
-            not op.results
-            or isinstance(op, ark.CommunicationOp)
-            or any(v in needed for v in op.results)
-            or any(not h.is_local(rank.rank) for h in written)
-            or any(overlap(other, h.view) for h in written for other in read[h.buffer].near(h.view))
-        )
-        if not is_needed:
-            out.add(op)
-            continue
-        needed.update(op.operands)
-        for holder in [] if op.is_virtual else [views[v] for v in op.read_tensors if v in views]:
-            read[holder.buffer].add(holder.view)
-    return out
