@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.strict_json import JsonError, parse
+from commonir.base.tuples import NamedTuple
 
 Array = NDArray[np.generic]
 
@@ -47,13 +48,38 @@ _TYPES = {
 _NAMES = {element: name for name, element in _TYPES.items()}
 
 
+class Entry(NamedTuple):
+    """Where an array lies in a file: its element type, shape, and the range of bytes from the start of the file."""
+
+    element: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
 def read_safetensors(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> dict[str, Array]:
     """Returns the arrays of a file by name. Raises: OSError; ValueError with the reason when it is not a valid file."""
+    entries, status = read_layout(path, limits)
+    has_bytes = any(entry.end > entry.begin for entry in entries.values())
+    content = np.memmap(path, np.uint8, "r") if has_bytes else np.empty(status.st_size, np.uint8)
+    return {
+        name: np.asarray(content[begin:end]).view(dtype_of(element)).reshape(shape)
+        for name, (element, shape, begin, end) in entries.items()
+    }
+
+
+def read_layout(
+    path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS
+) -> tuple[dict[str, Entry], os.stat_result]:
+    """Returns where the arrays of a file lie, by name, and the status of the file that was read.
+
+    Raises: OSError; ValueError with the reason when it is not a valid file.
+    """
     with open(path, "rb") as stream:
-        size_bytes = os.fstat(stream.fileno()).st_size
+        status = os.fstat(stream.fileno())
+        size_bytes = status.st_size
         header, start = _header(stream, size_bytes, limits)
-    content = np.memmap(path, np.uint8, "r") if size_bytes > start else np.empty(start, np.uint8)
-    out: dict[str, Array] = {}
+    out: dict[str, Entry] = {}
     used: list[tuple[int, int, str]] = []
     for name, entry in header.items():
         if name == _METADATA:
@@ -64,12 +90,12 @@ def read_safetensors(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMI
         if end - begin != math.prod(shape) * dtype.itemsize:
             raise ValueError(f"'{name}' has {end - begin} bytes, which is not the size of its shape")
         used.append((begin, end, name))
-        out[name] = np.asarray(content[start + begin : start + end]).view(dtype).reshape(shape)
+        out[name] = Entry(name_of(dtype), shape, start + begin, start + end)
     used.sort()
     for (_, end, first), (begin, _, second) in pairwise(used):
         if begin < end:
             raise ValueError(f"'{first}' and '{second}' overlap")
-    return out
+    return out, status
 
 
 def _header(stream: BinaryIO, size_bytes: int, limits: Limits) -> tuple[dict[str, object], int]:
@@ -109,16 +135,23 @@ def write_safetensors(stream: BinaryIO, arrays: Mapping[str, Array]) -> None:
 
     Raises: ValueError for a type that the format does not have.
     """
+    write_header(stream, {name: (name_of(a.dtype), a.shape, a.nbytes) for name, a in arrays.items()})
+    stream.writelines(np.ascontiguousarray(array).tobytes() for array in arrays.values())
+
+
+def write_header(stream: BinaryIO, types: Mapping[str, tuple[str, tuple[int, ...], int]]) -> None:
+    """Writes what stands before the bytes of arrays: their element types, shapes and numbers of bytes by name.
+
+    Raises: ValueError for a type that the format does not have.
+    """
     header: dict[str, object] = {}
     offset = 0
-    for name, array in arrays.items():
-        element = _NAMES.get(name_of(array.dtype))
+    for name, (type, shape, size_bytes) in types.items():
+        element = _NAMES.get(type)
         if element is None:
-            raise ValueError(f"'{name}' has the type {name_of(array.dtype)}, which safetensors files do not have")
-        header[name] = {"dtype": element, "shape": list(array.shape), "data_offsets": [offset, offset + array.nbytes]}
-        offset += array.nbytes
+            raise ValueError(f"'{name}' has the type {type}, which safetensors files do not have")
+        header[name] = {"dtype": element, "shape": list(shape), "data_offsets": [offset, offset + size_bytes]}
+        offset += size_bytes
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % _ALIGNMENT)
     stream.write(len(text).to_bytes(_LENGTH_BYTES, "little") + text)
-    for array in arrays.values():
-        stream.write(np.ascontiguousarray(array).tobytes())

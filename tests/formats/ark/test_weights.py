@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import commonir as cir
+from commonir.base.diagnostics import Diagnostics
 from commonir.base.safetensors import read_safetensors, write_safetensors
 from commonir.dialects import ark
 
@@ -101,8 +102,38 @@ def test_weights_and_file_come_back(tmp_path: Path) -> None:
 def test_a_program_is_written_over_itself(tmp_path: Path) -> None:
     path = _files(tmp_path, {"w": W})
     module = cir.load(path)
-    cir.save(module, path)
-    assert np.array_equal(read_safetensors(tmp_path / "net.ark.safetensors")["w"], W)
+    weights = tmp_path / "net.ark.safetensors"
+    before, notes = weights.stat().st_ino, Diagnostics()
+    assert [Path(f.path) for f in cir.save(module, path, findings=notes)] == [path]
+    assert [note.message for note in notes] == ["unchanged weights stay in 'net.ark.safetensors' (104 B)"]
+    assert weights.stat().st_ino == before
+    assert np.array_equal(read_safetensors(weights)["w"], W)
+
+
+def test_changed_weights_replace_their_file_and_stay_readable(tmp_path: Path) -> None:
+    path = _files(tmp_path, {"w": W})
+    module = cir.load(path)
+    changed = cir.edit(module, rename={"w": "weight"})
+    notes = Diagnostics()
+    cir.save(changed, path, findings=notes)
+    assert list(notes) == []
+    assert {n: a.tolist() for n, a in read_safetensors(tmp_path / "net.ark.safetensors").items()} == {
+        "weight": W.tolist()
+    }
+    # The program that was read has the contents of the old file, which is not there any more.
+    x = {"x": np.ones((3, 4), np.float32)}
+    for program in (module, changed, cir.load(path)):
+        (total,) = cir.run(program, x).values()
+        np.testing.assert_array_equal(total, np.tile(W.sum(0), (3, 1)))
+
+
+def test_a_copy_has_the_bytes_of_the_file_of_another_tool(tmp_path: Path) -> None:
+    path = _files(tmp_path, {"w": W})
+    weights = tmp_path / "net.ark.safetensors"
+    header = b'{"__metadata__": {"tool": "other"}, "w": {"dtype": "F32", "shape": [4, 2], "data_offsets": [0, 32]}}  '
+    weights.write_bytes(len(header).to_bytes(8, "little") + header + W.tobytes())
+    cir.save(cir.edit(cir.load(path), rename={"x": "image"}), tmp_path / "copy.ark.json")
+    assert (tmp_path / "copy.ark.safetensors").read_bytes() == weights.read_bytes()
 
 
 def test_weights_stay_in_another_generation(tmp_path: Path) -> None:

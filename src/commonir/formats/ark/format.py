@@ -23,7 +23,7 @@ class ArkFormat(Format):
     read_files = deferred(Format.read_files, "commonir.formats.ark.read:read_files")
     check_files = deferred(Format.check_files, "commonir.formats.ark.checking:check_files")
     verify = deferred(Format.verify, "commonir.formats.ark.checking:verify_program")
-    write = deferred(Format.write, "commonir.formats.ark.write:write", 2)
+    write = deferred(Format.write, "commonir.formats.ark.write:write")
     loads = deferred(Format.loads, "commonir.formats.ark.read:loads")
     dumps = deferred(Format.dumps, "commonir.formats.ark.write:dumps")
     programs = deferred(Format.programs, "commonir.formats.ark.files:programs")

@@ -17,13 +17,16 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape, plural
 from commonir.dialects import ark
-from commonir.ir.data import ArrayData, Data
+from commonir.formats.source_files import copy_from_source
+from commonir.ir.data import Data, FileData, MappedFile
 from commonir.ir.operation import Value
 from commonir.ir.origins import Location
 from commonir.ir.types import TensorType
 
 if TYPE_CHECKING:
-    from commonir.base.safetensors import Array
+    from typing import BinaryIO
+
+    from commonir.base.safetensors import Entry
 
 SUFFIX = ".safetensors"
 
@@ -36,51 +39,51 @@ def place_of(path: Path) -> Path:
 def read_weights(path: Path, rank: ark.Rank) -> list[Diagnostic]:
     """Gives the tensors of a rank what the file beside its model file holds, where there is one; what is wrong with it.
 
-    Arrays are read from the file when they are first needed.
+    The file is mapped now, so that it stays what it is, and read where arrays are needed.
     """
     place = place_of(path)
     if not place.is_file():
         return []
-    from commonir.base.safetensors import read_safetensors  # noqa: PLC0415  loads numpy
+    from commonir.base.safetensors import read_layout  # noqa: PLC0415  loads numpy
 
     file = os.fspath(place)
     try:
-        arrays = read_safetensors(place)
+        entries, status = read_layout(place)
+        mapped = MappedFile(file, status.st_size, status)
+        mapped.ensure_mapped()
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
         return [Diagnostic(FILE_NOT_ACCESSIBLE, f"the system refused: {reason}", file=file)]
     except ValueError as error:
         return [Diagnostic(ARK_WEIGHTS, f"the weights cannot be read: {error}", file=file)]
-    return _given(rank, arrays, file)
+    return _given(rank, entries, mapped)
 
 
-def _given(rank: ark.Rank, arrays: Mapping[str, Array], file: str) -> list[Diagnostic]:
+def _given(rank: ark.Rank, entries: Mapping[str, Entry], file: MappedFile) -> list[Diagnostic]:
     ports = {name: value for value, name in rank.initial_names.items()}
     diagnostics: list[Diagnostic] = []
-    for name, array in arrays.items():
+    for name, entry in entries.items():
         value = ports.get(name)
         if value is None:
             help = did_you_mean(name, tuple(ports)) or "arrays have the names of inputs"
             message = f"{rank.sym_name} has no input '{name}'"
-            diagnostics.append(Diagnostic(ARK_WEIGHTS, message, file=file, where=name, help=help))
+            diagnostics.append(Diagnostic(ARK_WEIGHTS, message, file=file.path, where=name, help=help))
         else:
-            diagnostics += _hold(value, array, name, file)
+            diagnostics += _hold(value, entry, name, file)
         if len(diagnostics) >= DEFAULT_LIMITS.max_diagnostics:
             break
     return diagnostics
 
 
-def _hold(value: Value, array: Array, name: str, file: str) -> list[Diagnostic]:
+def _hold(value: Value, entry: Entry, name: str, file: MappedFile) -> list[Diagnostic]:
     """Gives one tensor its contents."""
-    from commonir.base.arrays import name_of  # noqa: PLC0415  loads numpy
-
     type, owner = value.type, value.owner
     if not isinstance(type, TensorType) or not isinstance(owner, ark.HoldsView):
         return []
-    if name_of(array.dtype) != type.element.name or array.shape != type.shape:
-        message = f"'{name}' must be {type}, found {name_of(array.dtype)} of the shape {list(array.shape)}"
-        return [Diagnostic(ARK_WEIGHTS, message, file=file, where=name)]
-    built = owner.with_attributes(content=ArrayData(type, array))
+    if entry.element != type.element.name or entry.shape != type.shape:
+        message = f"'{name}' must be {type}, found {entry.element} of the shape {list(entry.shape)}"
+        return [Diagnostic(ARK_WEIGHTS, message, file=file.path, where=name)]
+    built = owner.with_attributes(content=FileData(type, file, entry.begin))
     if owner.parent is not None:
         owner.parent.insert_before(owner, built)
         built.location = owner.location
@@ -98,6 +101,38 @@ def weights_of(rank: ark.Rank) -> dict[str, Data]:
         for name, view in views.items()
         if isinstance(view, ark.HoldsView) and view.content is not None
     }
+
+
+def write_weights(stream: BinaryIO, weights: Mapping[str, Data]) -> None:
+    """Writes contents by name. Those that are a whole file are copied as that file, so that a file system can share it.
+
+    Raises: ValueError for a type that the file cannot have.
+    """
+    from commonir.base.safetensors import write_header  # noqa: PLC0415  loads numpy
+
+    file = file_of(weights)
+    if file is not None:
+        file.copy_to(stream, 0, file.size_bytes)
+        return
+    write_header(stream, {name: (d.element.name, d.shape, d.size_bytes) for name, d in weights.items()})
+    for data in weights.values():
+        copy_from_source(data, stream)
+
+
+def file_of(weights: Mapping[str, Data]) -> MappedFile | None:
+    """Returns the file that has these contents under these names and nothing else, if there is one."""
+    from commonir.base.safetensors import read_layout  # noqa: PLC0415  loads numpy
+
+    stored = {name: data for name, data in weights.items() if isinstance(data, FileData)}
+    file = next((data.file for data in stored.values()), None)
+    if file is None or len(stored) != len(weights) or not file.is_at(file.path):
+        return None
+    try:
+        entries, _ = read_layout(file.path)
+    except (OSError, ValueError):
+        return None
+    own = {name: (d.element.name, d.shape, d.offset) for name, d in stored.items() if d.file is file}
+    return file if own == {name: (e.element, e.shape, e.begin) for name, e in entries.items()} else None
 
 
 def missing_weights(ranks: Sequence[ark.Rank]) -> list[Diagnostic]:

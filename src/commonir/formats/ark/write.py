@@ -6,20 +6,22 @@ Source: ARK model files, generations v1 to v4.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import BinaryIO
 
-from commonir.base.codes import CANNOT_WRITE
+from commonir.base.codes import CANNOT_WRITE, EXTERNAL_WEIGHTS
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file, atomic_files
 from commonir.base.strict_json import Json
+from commonir.base.text import escape, format_bytes, plural
 from commonir.dialects import ark
 from commonir.formats.ark.files import numbered
 from commonir.formats.ark.json_text import text_of
 from commonir.formats.ark.schema import OP, TOP, arguments_of, buffer_fields, node_fields, tensor_fields
-from commonir.formats.ark.weights import place_of, refuse_leftover, weights_of
+from commonir.formats.ark.weights import file_of, place_of, refuse_leftover, weights_of, write_weights
+from commonir.formats.format import DEFAULT_WRITE_OPTIONS, WriteOptions
+from commonir.formats.source_files import hold_replaced
 from commonir.ir.attributes import is_sequence
 from commonir.ir.data import Data
 from commonir.ir.interface import Metadata, metadata_of
@@ -31,9 +33,11 @@ _DEPTHS = {"": 4, ark.V1: 6, ark.V2: 5, ark.V3: 4, ark.V4: 4}
 """How many levels of a document have one item per line."""
 
 
-def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+def write(
+    module: Module, path: str | os.PathLike[str], options: WriteOptions = DEFAULT_WRITE_OPTIONS
+) -> tuple[Path, ...]:
     """Writes a program: one rank to the path, several ranks as `numbered` calls their files; weights to a file beside
-    each. All of them, or none.
+    each, unless they are there already. All of them, or none. Returns the files that are written.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
@@ -53,18 +57,31 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
         with atomic_file(place) as stream:
             stream.write(texts[0].encode())
         return (place,)
-    with atomic_files(*weights, *places) as streams:
-        for stream, arrays in zip(streams, weights.values(), strict=False):
-            _write_weights(stream, arrays)
-        for stream, text in zip(streams[len(weights) :], texts, strict=True):
+    changed = {place: arrays for place, arrays in weights.items() if not _is_there(arrays, place)}
+    if options.findings is not None:
+        options.findings.extend(_unchanged(weights.keys() - changed.keys(), path))
+    hold_replaced([data for arrays in weights.values() for data in arrays.values()], changed)
+    with atomic_files(*changed, *places) as streams:
+        for stream, arrays in zip(streams, changed.values(), strict=False):
+            write_weights(stream, arrays)
+        for stream, text in zip(streams[len(changed) :], texts, strict=True):
             stream.write(text.encode())
-    return (*places, *weights)
+    return (*places, *changed)
 
 
-def _write_weights(stream: BinaryIO, weights: Mapping[str, Data]) -> None:
-    from commonir.base.safetensors import write_safetensors  # noqa: PLC0415  loads numpy
+def _unchanged(places: Collection[Path], path: str | os.PathLike[str]) -> Iterator[Diagnostic]:
+    """Yields a note about files of weights that are not written."""
+    if places:
+        size_bytes = sum(place.stat().st_size for place in places)
+        where = f"'{escape(min(places).name)}'" if len(places) == 1 else plural(len(places), "file")
+        message = f"unchanged weights stay in {where} ({format_bytes(size_bytes)})"
+        yield Diagnostic(EXTERNAL_WEIGHTS, message, file=os.fspath(path))
 
-    write_safetensors(stream, {name: data.array() for name, data in weights.items()})
+
+def _is_there(weights: Mapping[str, Data], place: Path) -> bool:
+    """Returns whether the file at a place has these weights already."""
+    file = file_of(weights)
+    return file is not None and file.is_at(place)
 
 
 def dumps(module: Module) -> bytes:
