@@ -95,7 +95,7 @@ _STRUCTURAL = {"core.if", "core.require", "core.while", "core.call", "core.yield
 _BELOW = {"core.bit_cast", "core.narrow_cast", "core.complex", "core.real", "core.imag"}
 _NEVER = {
     *ON_TEXTS, *ON_COLLECTIONS,  # MLIR has no tensors of texts, no lists and no maps
-    "core.unique", "core.det", "core.pairwise_coupling",
+    "core.unique", "core.det", "core.eigh", "core.svd", "core.pairwise_coupling",
 }  # fmt: skip
 _OF_KNOWN_TABLES = {"core.lookup", "core.tree_ensemble"}  # in test_learning_to_mlir
 

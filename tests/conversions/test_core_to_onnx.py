@@ -85,6 +85,8 @@ _CONVERTED_ELSEWHERE = {
     *ON_TEXTS, *ON_COLLECTIONS, "core.narrow_cast", "core.bit_cast", "core.unique",
     # `test_learning_to_onnx.py`; for those on maps, and pairwise coupling, ONNX has no operator.
     "core.det", "core.lookup", "core.tree_ensemble", "core.pairwise_coupling",
+    # ONNX decomposes no matrices.
+    "core.eigh", "core.svd",
     # ONNX computes with no complex numbers.
     "core.complex", "core.real", "core.imag",
     # It computes nothing, and is left out with a warning.

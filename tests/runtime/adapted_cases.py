@@ -6,10 +6,10 @@ from commonir.ir.operation import Value
 
 from tests.dialects.core.drawing import Draw as Source
 from tests.dialects.core.running import built, definition, flat_arrays, grouped
-from tests.dialects.core.test_results import BETWEEN_RANKS, MAKERS, ON_COLLECTIONS, ON_TEXTS
+from tests.dialects.core.test_results import BETWEEN_RANKS, DECOMPOSITIONS, MAKERS, ON_COLLECTIONS, ON_TEXTS
 from tests.runtime.drawing import Case, Draw, Random
 
-ELSEWHERE = ON_COLLECTIONS | ON_TEXTS | BETWEEN_RANKS
+ELSEWHERE = ON_COLLECTIONS | ON_TEXTS | BETWEEN_RANKS | DECOMPOSITIONS
 """Operations whose results are written out in tests of their own."""
 
 

@@ -269,6 +269,17 @@ def _is_done(module: Module, defer: Deferral) -> bool:
     return all(_is_lowered(op) or _is_elementary(op) for op in module.nested())
 
 
+def _may_be_deferred(op: Op) -> bool:
+    """Returns whether what an operation is lowered to may depend on dims that are known when it runs.
+
+    That of an operation of MLIR with static types does not, and what combines elements in a region is of this sort.
+    """
+    is_static = op.infers_types and all(
+        isinstance(v.type, TensorType) and v.type.is_static for v in (*op.operands, *op.results)
+    )
+    return bool(op.results) and not op.regions and not op.has_trait(traits.ConstantLike) and not is_static
+
+
 def _is_elementary(op: Operation) -> bool:
     """Returns whether engines can run an operation of any dialect: its reference is a kernel or an algorithm."""
     return isinstance(op, Op) and op.form in (Form.KERNEL, Form.ALGORITHM)
@@ -561,9 +572,7 @@ class _Lowering:
             # Not every constant has a meaning in terms of the core, and one that nothing uses needs none.
             return
         elif isinstance(op, Op) and op.form is Form.COMPOSITE:
-            if errors or (
-                self.defer is Deferral.ALL and op.results and not op.regions and not op.has_trait(traits.ConstantLike)
-            ):
+            if errors or (self.defer is Deferral.ALL and _may_be_deferred(op)):
                 self._keep(op, operands, frame)
             else:
                 self._expand(op, operands, frame)

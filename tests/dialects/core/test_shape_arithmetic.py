@@ -107,7 +107,9 @@ def test_vectors_and_scalars_are_combined_element_by_element() -> None:
 def test_matrices_are_not_taken_for_vectors() -> None:
     column, row = core.reshape(vector(1, 2), (2, 1)), core.reshape(vector(1, 2), (1, 2))
     assert known(core.add(column, row)) is None
-    assert known(core.concat((column, column), 1)) is None
+    # In order of memory: each row of the first matrix, then that of the second.
+    assert known(core.concat((column, column), 1)) == [1, 1, 2, 2]
+    assert known(core.concat((row, row), 0)) == [1, 2, 1, 2]
 
 
 def test_conversions_keep_integers_and_forget_what_does_not_fit() -> None:

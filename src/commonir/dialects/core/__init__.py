@@ -61,7 +61,7 @@ import_members(
             "MapErase MapGet MapHas MapInsert MapKeys MapLength MapOf MapsOfRows MapValues map_erase map_get map_has "
             "map_elements map_insert map_key map_keys map_length map_of map_values maps_of_rows"
         ),
-        "matrices": "Det PairwiseCoupling det pairwise_coupling",
+        "matrices": "Det Eigh PairwiseCoupling Svd det eigh pairwise_coupling svd",
         "normalization": (
             "Attention BatchNorm InstanceNorm L2Norm LayerNorm RmsNorm attention batch_norm instance_norm l2_norm "
             "layer_norm rms_norm"

@@ -302,9 +302,13 @@ from commonir.dialects.core.maps import map_of as map_of
 from commonir.dialects.core.maps import map_values as map_values
 from commonir.dialects.core.maps import maps_of_rows as maps_of_rows
 from commonir.dialects.core.matrices import Det as Det
+from commonir.dialects.core.matrices import Eigh as Eigh
 from commonir.dialects.core.matrices import PairwiseCoupling as PairwiseCoupling
+from commonir.dialects.core.matrices import Svd as Svd
 from commonir.dialects.core.matrices import det as det
+from commonir.dialects.core.matrices import eigh as eigh
 from commonir.dialects.core.matrices import pairwise_coupling as pairwise_coupling
+from commonir.dialects.core.matrices import svd as svd
 from commonir.dialects.core.normalization import Attention as Attention
 from commonir.dialects.core.normalization import BatchNorm as BatchNorm
 from commonir.dialects.core.normalization import InstanceNorm as InstanceNorm

@@ -41,8 +41,10 @@ class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.Constan
 
 
 def integer_values(data: Data) -> tuple[int, ...] | None:
-    """The elements of a short vector or scalar when all of them are integers."""
-    if not data.element.is_numeric or len(data.shape) > 1 or data.count > MOST_KNOWN or data.element.kind == "complex":
+    """The elements of a short vector or scalar when all of them are integers, also of another short integer tensor."""
+    if not data.element.is_numeric or data.count > MOST_KNOWN or data.element.kind == "complex":
+        return None
+    if len(data.shape) > 1 and not data.element.is_integer:
         return None
     values = data.values()
     return tuple([int(v) for v in values]) if all(_is_whole(v) for v in values) else None

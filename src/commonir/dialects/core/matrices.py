@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonir.dialects.core.base import FLOATS, CoreOp, as_tensor, function, tensor_type
+from commonir.dialects.core.base import FLOATS, CoreOp, as_tensor, function, function_of_several, tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, f32, f64
 from commonir.notation import require
 from commonir.ods import attr_types, attribute, constraint, element_type, operand, positive, result, traits
+from commonir.symbolic import smallest
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Array = NDArray[np.generic]
+    Floats = NDArray[np.float32 | np.float64]
 
 
 class Det(CoreOp, name="core.det", traits=(traits.Pure,)):
@@ -36,6 +38,69 @@ class Det(CoreOp, name="core.det", traits=(traits.Pure,)):
         element = dtype_of(as_tensor(self.y.type).element.name)
         wide = x.astype(np.promote_types(x.dtype, np.float32) if x.dtype.kind == "f" else np.float32)
         return np.asarray(np.linalg.det(wide)).astype(element)
+
+
+class Eigh(CoreOp, name="core.eigh", traits=(traits.Pure,)):
+    """Eigenvalues in ascending order, and eigenvectors as columns, of symmetric matrices; NaN where they are not found.
+
+    Of a matrix one triangle is read. Vectors have length 1; their signs, and the vectors of equal values, are those of
+    the library that computes them.
+    """
+
+    x: Value = operand("T[b*, n, n]")
+    lower: bool = attribute(attr_types.flag, default=True)
+    w: Value = result("T[b*, n]")
+    v: Value = result("T[b*, n, n]")
+    T = element_type(f32, f64)
+
+    def infer(self) -> tuple[Type, ...]:
+        type = tensor_type(self.x)
+        return type.with_shape(None if type.shape is None else type.shape[:-1]), type
+
+    def reference(self, x: Floats) -> tuple[Array, Array]:
+        import numpy as np  # noqa: PLC0415  loads numpy
+
+        try:
+            values, vectors = np.linalg.eigh(x, "L" if self.lower else "U")
+        except np.linalg.LinAlgError:
+            return np.full(x.shape[:-1], np.nan, x.dtype), np.full(x.shape, np.nan, x.dtype)
+        return values, vectors
+
+
+class Svd(CoreOp, name="core.svd", traits=(traits.Pure,)):
+    """Singular values in descending order, and the bases u, as columns, and vh, as rows: x is u diag(s) vh; NaN where
+    they are not found.
+
+    With `full` both bases are square. Vectors have length 1; their signs are those of the library that computes them.
+    """
+
+    x: Value = operand("T[b*, m, n]")
+    full: bool = attribute(attr_types.flag, default=False)
+    u: Value = result("T[b*, m, p]")
+    s: Value = result("T[b*, k]")
+    vh: Value = result("T[b*, q, n]")
+    T = element_type(f32, f64)
+
+    def infer(self) -> tuple[Type, ...]:
+        type = tensor_type(self.x)
+        if type.shape is None:
+            return type, type, type
+        *batch, m, n = type.shape
+        k = smallest(m, n) if m is not None and n is not None else None
+        shapes = ((m, m if self.full else k), (k,), (n if self.full else k, n))
+        return tuple([type.with_shape((*batch, *shape)) for shape in shapes])
+
+    def reference(self, x: Floats) -> tuple[Array, Array, Array]:
+        import numpy as np  # noqa: PLC0415  loads numpy
+
+        try:
+            u, s, vh = np.linalg.svd(x, self.full)
+        except np.linalg.LinAlgError:
+            *batch, m, n = x.shape
+            k = min(m, n)
+            shapes = ((m, m if self.full else k), (k,), (n if self.full else k, n))
+            u, s, vh = [np.full((*batch, *shape), np.nan, x.dtype) for shape in shapes]
+        return u, s, vh
 
 
 class PairwiseCoupling(CoreOp, name="core.pairwise_coupling", traits=(traits.Pure,)):
@@ -70,4 +135,6 @@ class PairwiseCoupling(CoreOp, name="core.pairwise_coupling", traits=(traits.Pur
 
 
 det = function(Det)
+eigh = function_of_several(Eigh)
+svd = function_of_several(Svd)
 pairwise_coupling = function(PairwiseCoupling)

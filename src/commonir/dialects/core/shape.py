@@ -473,11 +473,16 @@ class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
         return join(at[a], [x[at] for x in xs]).by(*at).where({}, needed)
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
-        if any(tensor_type(x).rank != 1 for x in self.xs):
+        known = [dims for x in self.xs if (dims := known_dims(x)) is not None]
+        shape = tensor_type(self.xs[0]).shape if self.xs else None
+        if len(known) < len(self.xs) or shape is None or not -len(shape) <= self.axis < len(shape):
             return None
-        parts = [known_dims(x) for x in self.xs]
-        known = [p for p in parts if p is not None]
-        return tuple([d for p in known for d in p]) if len(known) == len(parts) else None
+        before = shape[: self.axis % len(shape)]
+        if not are_numbers(before):
+            return None
+        rows = prod(before)
+        # In order of memory: for each position before the axis, a row of each part.
+        return tuple([d for n in range(rows) for p in known for d in p[n * len(p) // rows : (n + 1) * len(p) // rows]])
 
     def fold(self) -> Value | None:
         """The only tensor that has elements, or the only one."""

@@ -110,6 +110,8 @@ def specialize_for(
         built = built.with_attributes(**attributes)
     regions = _copied_regions(op)
     built.regions = tuple(regions.values())
+    # It stands beside the operation without being part of the block, so that it finds the functions that it names.
+    built.parent = op.parent
     if not op.infers_types:
         # Declared types were checked before they were lowered.
         check_use(built)

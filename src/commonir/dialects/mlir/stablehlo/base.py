@@ -528,6 +528,8 @@ def sizes_in(value: Value) -> tuple[Dim, ...]:
     """The elements of a list of sizes. Raises: NotKnownError when they are not known."""
     result = known_dims(value)
     if result is None:
+        result = numbers_given(value)
+    if result is None:
         raise NotKnownError("a shape that is computed is not known before running")
     return result
 

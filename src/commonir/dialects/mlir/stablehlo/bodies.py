@@ -131,11 +131,14 @@ def _folded_in_order(body: Region, xs: Values) -> Values:
     return core.scan(tuple(initial), tuple(rest), core.nested([*types, *types], step))
 
 
-def windows_folded(body: Region, xs: Values, axis: int, window: int, dilation: int) -> Values:
+def windows_folded(body: Region, xs: Values, axis: int, window: Dim, dilation: int) -> Values:
     """Each element combined with those that follow it in a window along an axis.
 
     Windows of twice the length are made of two that stand one after the other; the result has the size of what fits.
+    A window of symbolic length is combined one element after the other.
     """
+    if not isinstance(window, int):
+        return _windows_folded_in_order(body, xs, axis, window, dilation)
     sizes = known_dims_of(xs[0])
     count = sizes[axis] - (window - 1) * dilation
     known, length = xs, 1
@@ -157,6 +160,20 @@ def windows_folded(body: Region, xs: Values, axis: int, window: int, dilation: i
             length *= 2
     assert done is not None
     return done
+
+
+def _windows_folded_in_order(body: Region, xs: Values, axis: int, window: Dim, dilation: int) -> Values:
+    count = known_dims_of(xs[0])[axis] - (window - 1) * dilation
+    initial = [part(x, axis, 0, count) for x in xs]
+    rows = core.iota((count,))
+    offsets = core.mul(core.add(core.iota((window - 1,)), core.scalar(1, i64)), core.scalar(dilation, i64))
+
+    def step(*given: Value) -> Sequence[Value]:
+        at = core.add(rows, given[-1])
+        return combined(body, given[:-1], [core.gather(x, at, axis) for x in xs])
+
+    types = [*[v.type for v in initial], core.tensor_type(offsets).with_shape(())]
+    return core.scan(tuple(initial), (offsets,), core.nested(types, step))
 
 
 # -- keys of comparisons

@@ -1,8 +1,7 @@
 """Meanings of custom calls: the targets that jax, torch and TensorFlow write, for programs of one device.
 
 Another target is refused by its name. Sources: jax/_src/export/shape_poly.py (shape_assertion), the custom calls that
-StableHLO's dialect recognizes for chlo operations (mhlo.*), XLA's names for sharding annotations, jaxlib's names for
-LAPACK.
+StableHLO's dialect recognizes for chlo operations (mhlo.*), XLA's names for sharding annotations.
 """
 
 from __future__ import annotations
@@ -14,21 +13,20 @@ from typing import TYPE_CHECKING
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.lazy_core import core
-from commonir.dialects.mlir.stablehlo import chlo, contraction
-from commonir.dialects.mlir.stablehlo.base import HloOp, Transposition
-from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
+from commonir.dialects.mlir.stablehlo import called_programs, chlo, lapack, random_bits
+from commonir.dialects.mlir.stablehlo.base import HloOp, rng_algorithm, sizes_in
+from commonir.dialects.mlir.stablehlo.foreign_calls import settings_of
+from commonir.ir.attributes import StringAttr
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import TensorType, boolean, i32
+from commonir.ir.types import ElementType, TensorType, boolean
 from commonir.notation import NotationError
 from commonir.ods import known_data, results_of
-from commonir.ods.operand_shapes import known_dims_of
+from commonir.ods.type_rules import element_of
 
 if TYPE_CHECKING:
     from commonir.dialects.mlir.stablehlo.control import CustomCall
 
 CallMeaning = Callable[["CustomCall", tuple[Value, ...]], "tuple[Value, ...] | Operation"]
-_UPPER, _TRANSPOSED, _UNIT, _LEFT = ord("U"), ord("T"), ord("U"), ord("L")
-"""Letters of LAPACK, which jaxlib writes as numbers."""
 
 
 def meaning_of(op: CustomCall, inputs: tuple[Value, ...]) -> tuple[Value, ...] | Operation:
@@ -81,45 +79,28 @@ def _function(make: Callable[[Value], HloOp]) -> CallMeaning:
     return meaning
 
 
-def _settings(op: CustomCall, *keys: str) -> Mapping[str, int]:
-    """Returns the integers of `backend_config`, or of the `attributes` of a call of an operation."""
-    stored: list[Attribute | None] = [op.backend_config, *[op.extra.get(key) for key in keys]]
-    entries = [e for a in stored if isinstance(a, DictionaryAttr) for e in a.entries]
-    return {key: int(a.value) for key, a in entries if isinstance(a, IntegerAttr)}
-
-
 def _top_k(op: CustomCall, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
-    settings = _settings(op, "mhlo.attributes")
+    settings = settings_of(op)
     if len(inputs) != 1 or "k" not in settings or settings.get("largest", 1) == 0:
         raise NotationError("'mhlo.topk' takes one operand, its number of elements k, and returns the largest")
     return _same(chlo.TopK(inputs[0], settings["k"]))
 
 
-def _factored(op: CustomCall, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Factors matrices as `potrf`; its second result is 0 where a matrix is positive definite."""
-    settings = _settings(op, "mhlo.backend_config")
-    is_lower = settings.get("uplo", _UPPER) != _UPPER
-    (factor,) = _same(contraction.Cholesky(inputs[0], lower=is_lower))
-    rank = len(known_dims_of(factor))
-    is_nan = core.cast(core.is_nan(factor), i32)
-    return factor, core.reduce_max(is_nan, (rank - 2, rank - 1))
+def _dynamic_top_k(op: CustomCall, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
+    if len(inputs) != 2:
+        raise NotationError(f"'{op.call_target_name}' takes two operands, found {len(inputs)}")
+    (k,) = sizes_in(inputs[1])
+    return chlo.largest(inputs[0], k)
 
 
-def _solved(op: CustomCall, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Solves triangular systems as `trsm`."""
-    settings = _settings(op, "mhlo.backend_config")
-    is_transposed = settings.get("trans_x") == _TRANSPOSED
-    a, b = inputs
-    return _same(
-        contraction.TriangularSolve(
-            a,
-            b,
-            left_side=settings.get("side", _LEFT) == _LEFT,
-            lower=settings.get("uplo") != _UPPER,
-            unit_diagonal=settings.get("diag") == _UNIT,
-            transpose_a=Transposition.TRANSPOSE if is_transposed else Transposition.NO_TRANSPOSE,
+def _dynamic_random_bits(op: CustomCall, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
+    stored = op.extra.get("rng_algorithm")
+    element = element_of(op.results[1].type) if len(op.results) == 2 else None
+    if len(inputs) != 2 or stored is None or not isinstance(element, ElementType):
+        raise NotationError(
+            f"'{op.call_target_name}' takes a state, a shape and the algorithm, and returns two tensors"
         )
-    )
+    return random_bits.generated(inputs[0], rng_algorithm.from_attribute(stored), sizes_in(inputs[1]), element)
 
 
 _ANNOTATIONS = (
@@ -153,7 +134,10 @@ _MEANINGS: Mapping[str, CallMeaning] = MappingProxyType(
         **dict.fromkeys(_ANNOTATIONS, _forwarded),
         **{f"mhlo.{c.name.partition('.')[2]}": _function(c) for c in _FUNCTIONS},
         "mhlo.topk": _top_k,
-        **{f"lapack_{t}potrf_ffi": _factored for t in "sd"},
-        **{f"lapack_{t}trsm_ffi": _solved for t in "sd"},
+        "ApproxTopK": called_programs.approximate_top_k,
+        "stablehlo.dynamic_reduce_window": called_programs.reduced_windows,
+        "stablehlo.dynamic_top_k": _dynamic_top_k,
+        "stablehlo.dynamic_rng_bit_generator": _dynamic_random_bits,
+        **lapack.CALLS,
     }
 )

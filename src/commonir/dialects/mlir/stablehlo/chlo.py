@@ -270,11 +270,16 @@ class TopK(HloOp, name="chlo.top_k", traits=(traits.Pure,), assembly=TOP_K):
             yield self.violated(f"C1: operand's last dimension must be at least {self.k}")
 
     def reference(self, operand: Value) -> tuple[Value, Value]:
-        key = total_order(operand) if kind_of(operand).is_float else operand
-        order = core.argsort(key, -1, True)
-        sizes = known_dims_of(order)
-        kept = core.slice(order, (0,) * len(sizes), (*sizes[:-1], self.k), (1,) * len(sizes))
-        return core.gather_elements(operand, kept, -1), core.cast(kept, i32)
+        return largest(operand, self.k)
+
+
+def largest(x: Value, k: Dim) -> tuple[Value, Value]:
+    """Returns the k largest elements along the last axis in descending order, and their indices as i32."""
+    key = total_order(x) if kind_of(x).is_float else x
+    order = core.argsort(key, -1, True)
+    sizes = known_dims_of(order)
+    kept = core.slice(order, (0,) * len(sizes), (*sizes[:-1], k), (1,) * len(sizes))
+    return core.gather_elements(x, kept, -1), core.cast(kept, i32)
 
 
 # -- arithmetic that broadcasts

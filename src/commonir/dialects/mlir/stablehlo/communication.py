@@ -13,7 +13,7 @@ from typing import ClassVar
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.lazy_core import core
-from commonir.dialects.mlir.stablehlo import forms
+from commonir.dialects.mlir.stablehlo import forms, random_bits
 from commonir.dialects.mlir.stablehlo.base import (
     TOKEN,
     AnyHlo,
@@ -59,8 +59,9 @@ from commonir.dialects.mlir.stablehlo.reduction import (
 )
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, IntegerAttr
 from commonir.ir.operation import Region, Value
-from commonir.ir.types import DialectType, TensorType, Type, boolean, f32, i32, integer_type
+from commonir.ir.types import DialectType, ElementType, TensorType, Type, boolean, f32, i32, integer_type
 from commonir.ods import attr_types, attribute, operand, region, result, traits
+from commonir.ods.operand_shapes import static_dims
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import (
     SameOperandsAndResultElementType,
@@ -631,6 +632,11 @@ class RngBitGenerator(
         if self.initial_state.type is not self.output_state.type:
             message = "C1: output state shape must match initial state shape. Got:"
             yield self.violated(f"{message} {self.initial_state.type} and {self.output_state.type}")
+
+    def reference(self, initial_state: Value) -> tuple[Value, Value]:
+        expected = element(self.output)
+        assert isinstance(expected, ElementType)
+        return random_bits.generated(initial_state, self.rng_algorithm, static_dims(self.output), expected)
 
 
 # -- quantized numbers

@@ -590,13 +590,20 @@ class Cholesky(HloOp, name="stablehlo.cholesky", traits=(traits.Pure, Compatible
         yield from _check_square(self, self.a, "C1")
 
     def reference(self, a: Value) -> Value:
-        if is_complex_value(a):
-            raise NotationError("the factor of complex matrices has no meaning here")
-        size = static_dims(a)[-1]
-        rank = len(known_dims_of(a))
-        source = a if self.lower else _swapped(a)
-        result = _lower_factor(source, size, rank)
-        return result if self.lower else _swapped(result)
+        return cholesky(a, lower=bool(self.lower))
+
+
+def cholesky(a: Value, *, lower: bool) -> Value:
+    """Returns the triangular factor of matrices, of which one triangle is read.
+
+    Raises: NotationError for complex numbers.
+    """
+    if is_complex_value(a):
+        raise NotationError("the factor of complex matrices has no meaning here")
+    size = static_dims(a)[-1]
+    rank = len(known_dims_of(a))
+    result = _lower_factor(a if lower else swapped(a), size, rank)
+    return result if lower else swapped(result)
 
 
 def _check_square(op: HloOp, a: Value, label: str) -> Iterator[Diagnostic]:
@@ -607,7 +614,8 @@ def _check_square(op: HloOp, a: Value, label: str) -> Iterator[Diagnostic]:
         yield op.violated(f"{label}: minor dimensions of 'a' must have equal size, got {shape[-2]} and {shape[-1]}")
 
 
-def _swapped(a: Value) -> Value:
+def swapped(a: Value) -> Value:
+    """The transposes of matrices of the last two axes."""
     rank = len(known_dims_of(a))
     return core.transpose(a, (*range(rank - 2), rank - 1, rank - 2))
 
@@ -668,13 +676,22 @@ class TriangularSolve(HloOp, name="stablehlo.triangular_solve", traits=(traits.P
 
     def reference(self, a: Value, b: Value) -> Value:
         is_transposed = self.transpose_a in (Transposition.TRANSPOSE, Transposition.ADJOINT)
-        if is_complex_value(a):
-            raise NotationError("equations of complex numbers have no meaning here")
-        matrix = _swapped(a) if is_transposed else a
-        lower = self.lower is not is_transposed
-        if self.left_side:
-            return _solved(matrix, b, lower=lower, unit=self.unit_diagonal)
-        return _swapped(_solved(_swapped(matrix), _swapped(b), lower=not lower, unit=self.unit_diagonal))
+        matrix = swapped(a) if is_transposed else a
+        return triangular_solution(
+            matrix, b, left=self.left_side, lower=self.lower is not is_transposed, unit=self.unit_diagonal
+        )
+
+
+def triangular_solution(a: Value, b: Value, *, left: bool, lower: bool, unit: bool) -> Value:
+    """Returns x of a x = b, or of x a = b, for triangular matrices.
+
+    Raises: NotationError for complex numbers.
+    """
+    if is_complex_value(a):
+        raise NotationError("equations of complex numbers have no meaning here")
+    if left:
+        return _solved(a, b, lower=lower, unit=unit)
+    return swapped(_solved(swapped(a), swapped(b), lower=not lower, unit=unit))
 
 
 def _solved(a: Value, b: Value, *, lower: bool, unit: bool) -> Value:

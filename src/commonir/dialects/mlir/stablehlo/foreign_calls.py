@@ -1,18 +1,47 @@
-"""Constraints of calls of foreign functions: memory layout of their values, and aliasing.
+"""Attributes of calls of foreign functions: settings, and constraints of memory layout and aliasing.
 
 Source: StableHLO dialect, custom_call, output_operand_alias.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from commonir.dialects.mlir.stablehlo.base import sizes_in
 from commonir.dialects.mlir.stablehlo.dimension_numbers import entries_of
-from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DialectAttr
+from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DialectAttr, DictionaryAttr, IntegerAttr
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, TupleType, Type
+from commonir.ods.operand_shapes import known_dims_of
+from commonir.symbolic import Dim
 
+if TYPE_CHECKING:
+    from commonir.dialects.mlir.stablehlo.control import CustomCall
+
+_SETTINGS = ("mhlo.backend_config", "mhlo.attributes")
+"""Attributes in which jax keeps settings of calls: of foreign functions, and of operations of chlo."""
 _ALIAS = ("stablehlo", "output_operand_alias")
+
+
+def settings_of(op: CustomCall) -> Mapping[str, int]:
+    """Returns the integers among the settings of a call, by name."""
+    stored = [op.backend_config, *[op.extra.get(key) for key in _SETTINGS]]
+    entries = [e for a in stored if isinstance(a, DictionaryAttr) for e in a.entries]
+    return {key: int(a.value) for key, a in entries if isinstance(a, IntegerAttr)}
+
+
+def result_shape(op: CustomCall, number: int, inputs: Sequence[Value]) -> Sequence[Dim]:
+    """Returns the shape of a result: that of its type, or the operand that `indices_of_shape_operands` names.
+
+    Raises: NotKnownError for a shape that is computed while running.
+    """
+    stored = op.extra.get("indices_of_shape_operands")
+    positions = [int(v) for v in stored.data.values() if isinstance(v, int)] if isinstance(stored, DataAttr) else []
+    type = op.results[number].type
+    if (isinstance(type, TensorType) and type.is_static) or number >= len(positions):
+        return known_dims_of(type)
+    return sizes_in(inputs[positions[number]])
 
 
 def layout_faults(what: str, content: Attribute | None, values: Sequence[Value]) -> Iterator[str]:

@@ -53,7 +53,7 @@ from commonir.ods import attribute, known_dims, operand, result, traits
 from commonir.ods.operand_shapes import known_dims_of, static_dims
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import SameOperandsAndResultElementType, all_element_types_match, all_types_match
-from commonir.symbolic import Dim, element_count
+from commonir.symbolic import Dim, at_least, element_count
 
 # -- shapes
 
@@ -546,32 +546,50 @@ def _updated_along(operand: Value, update: Value, starts: Value, axis: int) -> V
 # -- padding
 
 
-def padded(x: Value, value: Value, low: Sequence[int], high: Sequence[int], interior: Sequence[int]) -> Value:
-    """A tensor with elements added around and between its own; negative numbers take some away."""
+def padded(x: Value, value: Value, low: Sequence[Dim], high: Sequence[Dim], interior: Sequence[int]) -> Value:
+    """A tensor with elements added around and between its own; negative numbers take some away.
+
+    Raises: NotKnownError for a symbolic number that may be negative.
+    """
     rank = len(low)
     for n in range(rank):
         if interior[n]:
             x = _spread(x, value, n, interior[n])
-    before, after = [max(n, 0) for n in low], [max(n, 0) for n in high]
+    before, after = [_added(n) for n in low], [_added(n) for n in high]
     number = known_scalar(value)
-    if any((*before, *after)):
-        if number is not None and kind_of(x) is not boolean and not is_complex(kind_of(x)) and abs(number) < 2**53:
-            x = core.pad(x, tuple(before), tuple(after), core.PadMode.CONSTANT, float(number))
+    numbers = [[n for n in side if isinstance(n, int)] for side in (before, after)]
+    is_fixed = [len(n) for n in numbers] == [rank, rank]
+    if any(n != 0 for n in (*before, *after)):
+        is_plain = kind_of(x) is not boolean and not is_complex(kind_of(x))
+        if is_fixed and number is not None and is_plain and abs(number) < 2**53:
+            x = core.pad(x, tuple(numbers[0]), tuple(numbers[1]), core.PadMode.CONSTANT, float(number))
         else:
             x = _surrounded(x, value, before, after)
-    if any(n < 0 for n in (*low, *high)):
+    if any(isinstance(n, int) and n < 0 for n in (*low, *high)):
         sizes = known_dims_of(x)
-        starts = tuple([max(-n, 0) for n in low])
-        stops = tuple([size - max(-n, 0) for size, n in zip(sizes, high, strict=True)])
+        starts = tuple([_removed(n) for n in low])
+        stops = tuple([size - _removed(n) for size, n in zip(sizes, high, strict=True)])
         x = core.slice(x, starts, stops, (1,) * rank)
     return x
 
 
-def _surrounded(x: Value, value: Value, before: Sequence[int], after: Sequence[int]) -> Value:
+def _added(n: Dim) -> Dim:
+    if isinstance(n, int):
+        return max(n, 0)
+    if not at_least(n, 0):
+        raise NotKnownError("whether a computed number of elements is added or taken away is not known before running")
+    return n
+
+
+def _removed(n: Dim) -> int:
+    return max(-n, 0) if isinstance(n, int) else 0
+
+
+def _surrounded(x: Value, value: Value, before: Sequence[Dim], after: Sequence[Dim]) -> Value:
     for n in range(len(before)):
         sizes = known_dims_of(x)
         pieces = [filled(value, (*sizes[:n], count, *sizes[n + 1 :])) for count in (before[n], after[n])]
-        parts = [pieces[0]] * (before[n] > 0) + [x] + [pieces[1]] * (after[n] > 0)
+        parts = [pieces[0]] * (before[n] != 0) + [x] + [pieces[1]] * (after[n] != 0)
         x = core.concat(tuple(parts), n) if len(parts) > 1 else x
     return x
 

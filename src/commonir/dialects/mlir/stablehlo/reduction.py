@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.lazy_core import core
 from commonir.dialects.mlir.stablehlo import bodies, forms
 from commonir.dialects.mlir.stablehlo.base import (
@@ -235,15 +236,15 @@ def pairs_of(padding: Data | None, rank: int) -> Pairs:
 
 def window_sizes(
     shape: Sequence[Dim | None],
-    window: Sequence[int],
+    window: Sequence[Dim],
     strides: Sequence[int],
     dilations: tuple[Sequence[int], Sequence[int]],
-    pads: Pairs,
+    pads: Sequence[tuple[Dim, Dim]],
 ) -> tuple[Dim | None, ...]:
     """Returns the number of windows along each axis; None where a dim is dynamic."""
     out: list[Dim | None] = []
     for d, w, s, b, e, (lo, hi) in zip(shape, window, strides, dilations[0], dilations[1], pads, strict=True):
-        if not isinstance(d, int):
+        if not (isinstance(d, int) and isinstance(w, int) and isinstance(lo, int) and isinstance(hi, int)):
             out.append(None)
             continue
         length = (0 if d == 0 else (d - 1) * b + 1) + lo + hi
@@ -313,25 +314,63 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
     def reference(
         self, inputs: tuple[Value, ...], init_values: tuple[Value, ...], *, body: Region
     ) -> tuple[Value, ...]:
-        strides, base, dilations, pads = self._numbers()
-        if len(inputs) == 1 and all(n == 1 for n in base):
-            pooled = _pooled(inputs[0], init_values[0], body, self.window_dimensions, strides, dilations, pads)
-            if pooled is not None:
-                return (pooled,)
-        low, high = [p[0] for p in pads], [p[1] for p in pads]
-        between = [n - 1 for n in base]
-        xs = tuple([padded(x, v, low, high, between) for x, v in zip(inputs, init_values, strict=True)])
-        sizes = window_sizes(known_dims_of(inputs[0]), self.window_dimensions, strides, (base, dilations), pads)
-        if any(n == 0 for n in sizes):
-            whole = tuple([0 if n is None else n for n in sizes])
-            return tuple([filled(v, whole) for v in init_values])
-        for n, window in enumerate(self.window_dimensions):
-            if window > 1:
-                xs = bodies.windows_folded(body, xs, n, window, dilations[n])
-            if strides[n] > 1:
-                xs = tuple([bodies.part(x, n, 0, known_dims_of(x)[n], strides[n]) for x in xs])
-        shape = known_dims_of(xs[0])
-        return bodies.combined(body, tuple([filled(v, shape) for v in init_values]), xs)
+        return windows_reduced(inputs, init_values, body, Windows(self.window_dimensions, *self._numbers()))
+
+
+class Windows(NamedTuple):
+    """Windows over tensors: a number for each axis, and of the padding two. Dimensions and padding may be symbolic."""
+
+    dimensions: Sequence[Dim]
+    strides: Sequence[int]
+    base_dilations: Sequence[int]
+    dilations: Sequence[int]
+    padding: Sequence[tuple[Dim, Dim]]
+
+
+def windows_reduced(
+    inputs: tuple[Value, ...], init_values: tuple[Value, ...], body: Region, windows: Windows
+) -> tuple[Value, ...]:
+    """Returns each window of tensors combined by a program, starting from initial values, which also pad the inputs."""
+    dimensions, strides, base, dilations, pads = windows
+    if len(inputs) == 1 and all(n == 1 for n in base):
+        known = _cumulated(inputs[0], init_values[0], body, windows)
+        numbers = [n for n in dimensions if isinstance(n, int)]
+        fixed = [(p, q) for p, q in pads if isinstance(p, int) and isinstance(q, int)]
+        if known is None and len(numbers) == len(dimensions) and len(fixed) == len(pads):
+            known = _pooled(inputs[0], init_values[0], body, numbers, strides, dilations, tuple(fixed))
+        if known is not None:
+            return (known,)
+    low, high = [p[0] for p in pads], [p[1] for p in pads]
+    between = [n - 1 for n in base]
+    xs = tuple([padded(x, v, low, high, between) for x, v in zip(inputs, init_values, strict=True)])
+    sizes = window_sizes(known_dims_of(inputs[0]), dimensions, strides, (base, dilations), pads)
+    if any(n == 0 for n in sizes):
+        whole = tuple([0 if n is None else n for n in sizes])
+        return tuple([filled(v, whole) for v in init_values])
+    for n, window in enumerate(dimensions):
+        if window != 1:
+            xs = bodies.windows_folded(body, xs, n, window, dilations[n])
+        if strides[n] > 1:
+            xs = tuple([bodies.part(x, n, 0, known_dims_of(x)[n], strides[n]) for x in xs])
+    shape = known_dims_of(xs[0])
+    return bodies.combined(body, tuple([filled(v, shape) for v in init_values]), xs)
+
+
+def _cumulated(x: Value, init: Value, body: Region, windows: Windows) -> Value | None:
+    """Sums or products of all elements up to each position of one axis, or from there on."""
+    known = bodies.combination_of(body)
+    if known is None or known.name not in ("add", "mul") or not _is_neutral(known.name, init):
+        return None
+    axes = [n for n, d in enumerate(windows.dimensions) if d != 1]
+    if len(axes) != 1 or any(n != 1 for n in (*windows.strides, *windows.dilations)):
+        return None
+    (axis,) = axes
+    size = known_dims_of(x)[axis]
+    around = {n: p for n, p in enumerate(windows.padding) if p != (0, 0)}
+    is_reverse = around == {axis: (0, size - 1)}
+    if windows.dimensions[axis] != size or not (is_reverse or around == {axis: (size - 1, 0)}):
+        return None
+    return (core.cumsum if known.name == "add" else core.cumprod)(x, axis, False, is_reverse)
 
 
 def _pooled(
