@@ -162,6 +162,11 @@ def test_what_was_not_compared_has_no_colour(program: cir.Module) -> None:
     assert found == {"a": (NO_FIGURE, "not compared", ""), "b": (SCALE[6], "error inf, differs", "")}
 
 
+def test_stored_values_are_called_by_their_file(program: cir.Module) -> None:
+    stored = _comparison(_value("a", "core.exp", 20.0)).replaced(engines=("folder/golden.npz", "numpy"))
+    assert _only(stored, program).title == "relative error, numpy against golden.npz"
+
+
 def test_two_programs_are_both_coloured(program: cir.Module) -> None:
     other = cir.loads(PROGRAM.replace("core.exp", "core.tanh"), format="mlir")
     report = _comparison(_value("a", "core.exp", 20.0, other="core.tanh"), _value("y", "core.add", 30.0))

@@ -107,6 +107,16 @@ def test_names_of_files_stay_data() -> None:
     assert exp["name"] == "</script><script>alert(1)</script><!--\\x1b\\u202e"
 
 
+def test_an_operator_without_a_definition_is_called_as_in_the_file(tmp_path: Path) -> None:
+    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in ("x", "y")]
+    node = helper.make_node("Fancy", ["x"], ["y"], domain="com.acme")
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.acme", 1)]
+    graph = helper.make_graph([node], "g", ports[:1], ports[1:])
+    onnx.save(helper.make_model(graph, opset_imports=opsets), tmp_path / "net.onnx")
+    (scene,) = _document(page(draw(cir.load(tmp_path / "net.onnx"), "net")), "scene")["graphs"]
+    assert [row[7] for row in scene["nodes"] if row[0] == "op"] == ["com.acme.Fancy"]
+
+
 def test_notebooks_show_the_page_in_a_frame_without_rights(network: cir.Module, tmp_path: Path) -> None:
     shown = api.view(network, title="net.onnx")
     assert isinstance(shown, View)

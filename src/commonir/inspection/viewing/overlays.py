@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil, inf, isfinite, log, log10
+from pathlib import PurePath
 from typing import Generic, TypeVar
 
 from commonir.base.codes import WRONG_OVERLAY
@@ -187,7 +188,8 @@ def _profiled(profile: Profile, modules: Sequence[Module]) -> _Places[ProfileEnt
 
 
 def _errors(comparison: Comparison, modules: Sequence[Module]) -> Overlay:
-    first, second = comparison.engines
+    # In place of an engine, stored values have the path of their file.
+    first, second = [PurePath(engine).name for engine in comparison.engines]
     places = _places(
         comparison.values,
         modules,

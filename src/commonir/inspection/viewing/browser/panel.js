@@ -40,14 +40,14 @@ class Panel {
     this.show(make("h2", node.label), node.lines.map((line) => make("p", line)), make("p", button));
   }
 
-  /** Shows an operation, an input or an output. */
-  item(number, toggle) {
+  /** Shows an operation, an input or an output; an operator without a definition under the label of its box. */
+  item(number, label, toggle) {
     const { items, definitions, overlays } = this.tables();
     const item = items[number];
     const [family, about] = definitions[item.op] || ["", ""];
     const weights = (item.in || []).filter((operand) => operand.length === 4);
     this.show(
-      make("h2", item.op || item.name),
+      make("h2", !item.op ? item.name : item.op.endsWith(label) ? item.op : label),
       make("p", item.op ? [item.name, item.also].filter(Boolean).join(" · ") : item.port),
       about ? make("p", about, { className: "doc" }) : null,
       family ? make("p", make("small", family)) : null,

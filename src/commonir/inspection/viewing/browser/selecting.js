@@ -66,7 +66,7 @@ function select(node) {
   } else if (node.item < 0) {
     panel.group(node, () => toggle(node));
   } else {
-    panel.item(node.item, node.graphs.length ? () => toggle(node) : null);
+    panel.item(node.item, node.label, node.graphs.length ? () => toggle(node) : null);
   }
   light(node);
   try {
