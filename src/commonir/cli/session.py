@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Concatenate, TypedDict
 import click
 
 from commonir.base import codes, file_codes
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, ExitStatus
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import MOST_FINDINGS, Answer, write_answer
@@ -358,6 +358,9 @@ class Session:
                 answer = self._refuse(Diagnostic(file_codes.LIMIT_EXCEEDED, "not enough memory"))
             except Exception as error:  # noqa: BLE001  whatever it is, the user hears that it is not their fault
                 answer = self._refuse(self._bug(error))
+            if answer.status is ExitStatus.YES and any(finding.is_error for finding in self.findings):
+                # What could be read is shown, and the input is not what it should be.
+                answer.status = DiagnosticError(*self.findings).status
             # An operation that is expanded may meet the same obstacle several times.
             findings = list({str(d): d for d in map(self._readable, self.findings)}.values())
             return write_answer(answer, findings, self.verb, self.out, self.err, self.is_json, self.most_findings)

@@ -28,7 +28,10 @@ from commonir.base.file_codes import (
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.formats.coreml.read import read, read_with_findings
 
+from tests.command_lines import command_lines
 from tests.formats.coreml import building as b
+
+MODELS = Path(__file__).parents[2] / "models"
 
 VERSION_RULE = "'fileFormatVersion' must be a string of three numbers such as '1.0.0', found"
 
@@ -241,6 +244,16 @@ def test_file_that_is_not_a_model_is_reported(tmp_path: Path, content: bytes, co
     package = b.save(tmp_path, b.simple_model())
     (package / "Data" / "com.apple.CoreML" / "model.mlmodel").write_bytes(content)
     assert [d.code for d in errors_of(package)] == [code]
+
+
+def test_info_of_a_package_without_its_weights_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(MODELS / "kinds" / "functions.mlpackage", package := tmp_path / "m.mlpackage")
+    for weights in package.rglob("weight.bin"):
+        weights.write_bytes(b"version https://git-lfs.github.com/spec/v1\nsize 12\n")
+    done = command_lines(capsys)("info", str(package))
+    assert "error[E0104]" in done.err
+    assert "function main" in done.out
+    assert done.status == 3
 
 
 def test_manifest_of_coremltools_is_accepted(tmp_path: Path) -> None:

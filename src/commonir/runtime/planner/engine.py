@@ -199,7 +199,8 @@ class _Shared:
         try:
             return plan.run(arrays, self.deadline)
         except OutOfRange as error:
-            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error))) from None
+            help = "other inputs may work; `--engine reference` names the operation"
+            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error), help=help)) from None
 
     def forget_inputs(self) -> None:
         """Makes the plans that ran read all of their inputs in the next run: the caller may write into its arrays."""
