@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 import commonir as cir
+from commonir.base.diagnostics import InternalError
 from commonir.dialects.mlir import arith, func
 from commonir.ir import Block, Region, Value, tensor
 from commonir.ir.types import FunctionType, f32, i32
+from commonir.ods import Dialect, MlirOp, Op, attr_types, attribute, operand, result
 from commonir.ods.terms import Constant, term, variables
+from commonir.passes.definition import Pass
+from commonir.text.formats import checked_elements
 
 X = Value(tensor(f32, 4), name="x")
 UNTYPED: Any = func.Func
@@ -73,3 +77,40 @@ def test_a_condition_in_the_result_of_a_rule_is_refused() -> None:
     with pytest.raises(cir.DiagnosticError, match="'constant two' is a condition, which only a source can have"):
         cir.optimize(cir.loads(text, format="mlir"), passes=(), rules=[rule])
     assert arith.AddI(Value(i32), Value(i32)).result.type is i32
+
+
+class Scale(Op, name="my.scale"):
+    """Scales a tensor."""
+
+    x: Value = operand("f32[s*]")
+    y: Value = result("f32[s*]")
+
+
+def test_operations_of_a_dialect_have_its_name() -> None:
+    with pytest.raises(ValueError, match=r"operations of dialect 'mine' are called 'mine\.NAME', found 'my\.scale'"):
+        Dialect("mine", [Scale])
+    definitions: Any = Scale
+    with pytest.raises(TypeError, match="Dialect 'my' takes a sequence of definitions, found <class"):
+        Dialect("my", definitions)
+
+
+def test_a_number_of_any_type_cannot_stand_before_a_colon() -> None:
+    """`2.0 : tensor<4xf32>` would be a number of that type, which cannot be."""
+
+    class By(MlirOp, name="my.by"):
+        """Scales a tensor."""
+
+        x: Value = operand("f32[s*]")
+        factor: float = attribute(attr_types.number)
+
+    with pytest.raises(InternalError, match="would go on at the ':' after it"):
+        checked_elements(By, "$x `by` $factor `:` type($x) attr-dict")
+    elements, _ = checked_elements(By, "`by` $factor `,` $x attr-dict `:` type($x)")
+    assert len(elements) == 7
+
+
+def test_a_pass_that_returns_nothing_is_named() -> None:
+    nothing: Any = Pass("nothing", "returns nothing", lambda *_: None)  # pyright: ignore[reportArgumentType]
+    program = cir.loads("func.func @f() { return }", format="mlir")
+    with pytest.raises(TypeError, match="pass 'nothing' returns a `PassResult`, found None"):
+        cir.optimize(program, passes=[nothing])

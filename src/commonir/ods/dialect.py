@@ -161,6 +161,8 @@ class Dialect:
         systems: Callable[[str], str] = lambda _version: "",
         meaningful: Iterable[str] = (),
     ) -> None:
+        if isinstance(operations, type):
+            raise TypeError(f"Dialect '{name}' takes a sequence of definitions, found {operations!r}")
         self.name = name
         self.meaningful = frozenset(meaningful)
         self.systems = systems
@@ -172,8 +174,19 @@ class Dialect:
         self.summary = summary
         self.keeps_names = keeps_names
         self.versions = tuple(versions)
-        self._definitions = operations if isinstance(operations, LazyDefinitions) else tuple(operations)
+        self._definitions = operations if isinstance(operations, LazyDefinitions) else self._own_among(operations)
         self._newest: dict[tuple[str, str], type[Op]] = {}
+
+    def _own_among(self, operations: Iterable[type[Op]]) -> tuple[type[Op], ...]:
+        """Returns definitions. Raises: ValueError for one whose name texts would look up in another dialect."""
+        result = tuple(operations)
+        for definition in result:
+            if definition.name.partition(".")[0] != self.name:
+                message = (
+                    f"operations of dialect '{self.name}' are called '{self.name}.NAME', found '{definition.name}'"
+                )
+                raise ValueError(message)
+        return result
 
     def __repr__(self) -> str:
         return f"<Dialect {self.name}{': ' + self.summary if self.summary else ''}>"

@@ -228,6 +228,8 @@ def run_pipeline(module: Module, pipeline: Pipeline, context: PassContext, rules
             changed |= _run_nested([copy], item, context)
         else:
             result = item.definition.run(copy, context, item.options)
+            if not isinstance(result, PassResult):  # pyright: ignore[reportUnnecessaryIsInstance]  # as above
+                raise TypeError(f"pass '{item.definition.name}' returns a `PassResult`, found {result!r}")
             copy, changed = result.module, changed or result.changed
         restore_returned_values(returned)
     restore_output_names(copy, declared)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from commonir.ods import MlirOp
+from commonir.ods import MlirOp, attr_types
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.type_rules import implied_types
@@ -178,7 +178,9 @@ def _check_order(parser: FormatParser, elements: Sequence[Element]) -> None:
             return False
         attr_type = element.field.type
         is_typed = attr_type is not None and attr_type.elides_type
-        return (element.qualified and not is_typed) or element.field.spelling in untyped
+        # Numbers that are not of one type may have it behind a colon.
+        is_number = attr_type in (attr_types.number, attr_types.integer)
+        return (element.qualified and not is_typed) or is_number or element.field.spelling in untyped
 
     def takes_brace(element: Element) -> bool:
         return isinstance(element, AttributeDictionary) and not element.keyword
