@@ -347,7 +347,7 @@ def test_a_missing_weight_file_is_reported_once(tmp_path: Path) -> None:
     )
     _, (diagnostic,) = read_with_findings(place, DIALECTS)
     assert diagnostic.code.id == "E0111"
-    assert "1 more constants refer to it" in diagnostic.notes
+    assert "1 more constant refers to it" in diagnostic.notes
 
 
 # -- writing

@@ -11,6 +11,7 @@ from commonir.base.diagnostics import Code, Diagnostic, Fix
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import Limits
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import plural
 from commonir.formats.coreml.blobs import UnusableWeightsError
 
 # Looking for what helps goes through everything in sight: enough for a person, and no way to keep a reader busy.
@@ -101,7 +102,7 @@ class Findings:
         for shared in self._unusable.values():
             if shared.others and shared.index < len(out):
                 d = out[shared.index]
-                notes = (*d.notes, f"{shared.others} more constants refer to it")
+                notes = (*d.notes, f"{plural(shared.others, 'more constant refers', 'more constants refer')} to it")
                 out[shared.index] = Diagnostic(d.code, d.message, where=d.where, file=d.file, notes=notes, help=d.help)
         return out
 
