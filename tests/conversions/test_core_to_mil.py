@@ -12,6 +12,7 @@ import pytest
 from commonir.base.arrays import name_of
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.conversion import ImageInput
+from commonir.conversions.core_to_mil.images import with_images
 from commonir.dialects import core
 from commonir.dialects.mil.description import Dictionary, Image, MultiArray, Scalar, State, description_of
 from commonir.dialects.mlir import ml_program
@@ -593,6 +594,25 @@ def test_image_input_is_scaled_and_shifted(tmp_path: Path) -> None:
         -1
     ] == "photo__biased__"
     load_in_coremltools(result, tmp_path)
+
+
+def test_images_of_one_name_have_the_layouts_of_their_functions() -> None:
+    """An input, an output, and the input of another function, all called `photo`."""
+
+    def first(photo: Value) -> Value:
+        return core.transpose(photo, (0, 2, 3, 1))
+
+    module = Module()
+    for name, build, shape in (("first", first, (1, 3, 2, 5)), ("second", core.neg, (1, 2, 5, 3))):
+        function = _function(name, build, {"photo": tensor(f32, *shape)})
+        arguments = port_attributes([Port(shape=shape)])
+        module.body.append(function.with_attributes(result_names=("photo",), arg_attrs=arguments))
+    imaged = with_images(module, {"photo": ImageInput(ColorSpace.RGB)})
+    for function in imaged.functions.values():
+        inside = function.input_ports["photo"], function.output_ports["photo"]
+        assert [port.image for port in inside] == [ColorSpace.RGB] * 2
+        assert function.input_ports["photo"].shape == (1, 3, 2, 5)
+        assert [str(v.type) for v in (*function.inputs, *function.outputs)] == ["tensor<1x3x2x5xf32>"] * 2
 
 
 def test_input_that_is_not_an_image_is_refused() -> None:

@@ -132,13 +132,13 @@ def _with_images(module: Module, images: Mapping[str, ImageInput]) -> Module:
     if not images:
         return module
     source = _specialized(module)
-    layouts = put_images(_functions(source), images)
+    all_layouts = put_images(_functions(source), images)
     borders: dict[str, Border] = {}
-    for function in _functions(source):
+    for function, layouts in zip(_functions(source), all_layouts, strict=True):
         names = [v.name for v in function.inputs], list(function.output_names)
         ports = [
-            dict(zip(each, with_colors(each, old, images, layouts), strict=True))
-            for each, old in zip(names, (function.input_ports, function.output_ports), strict=True)
+            dict(zip(each, with_colors(each, old, images, of_side), strict=True))
+            for each, old, of_side in zip(names, (function.input_ports, function.output_ports), layouts, strict=True)
         ]
         borders[function.sym_name] = Border(ports[0], ports[1], {})
     versions = [f.opset for f in _functions(source)]

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from commonir.base.codes import UNKNOWN_INPUT, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
 from commonir.conversions.conversion import ImageInput
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
@@ -24,6 +25,13 @@ from commonir.ods import operations_behind
 _NCHW, _NHWC = "nchw", "nhwc"
 
 
+class ImageLayouts(NamedTuple):
+    """The layouts that the tensors of a function had which are images now, by name."""
+
+    inputs: dict[str, str]
+    outputs: dict[str, str]
+
+
 def with_images(module: Module, images: Mapping[str, ImageInput]) -> Module:
     """A lowered module whose inputs and outputs of some names are images.
 
@@ -33,15 +41,16 @@ def with_images(module: Module, images: Mapping[str, ImageInput]) -> Module:
         return module
     result = clone(module)
     functions = [op for op in result.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
-    layouts = put_images(functions, images)
-    for function in functions:
+    for function, layouts in zip(functions, put_images(functions, images), strict=True):
         types = [tuple([v.type for v in values]) for values in (function.inputs, function.outputs)]
         changed = function.with_attributes(
             function_type=FunctionType(*types),
             arg_attrs=port_attributes(
-                with_colors([v.name for v in function.inputs], function.input_ports, images, layouts)
+                with_colors([v.name for v in function.inputs], function.input_ports, images, layouts.inputs)
             ),
-            res_attrs=port_attributes(with_colors(function.output_names, function.output_ports, images, layouts)),
+            res_attrs=port_attributes(
+                with_colors(function.output_names, function.output_ports, images, layouts.outputs)
+            ),
         )
         replace_function(function, changed)
     return result
@@ -69,15 +78,15 @@ def _image_port(port: Port, image: ImageInput, layout: str) -> Port:
     )
 
 
-def put_images(functions: Sequence[Function], images: Mapping[str, ImageInput]) -> Mapping[str, str]:
+def put_images(functions: Sequence[Function], images: Mapping[str, ImageInput]) -> list[ImageLayouts]:
     """Makes inputs and outputs of some names images, in place, by operations of the core; returns the layouts that the
-    tensors had, by name.
+    tensors of each function had.
 
     Raises: DiagnosticError (E0601) for one that cannot be an image, (E0702) for names that no function has.
     """
     known = {name for f in functions for name in (*(v.name for v in f.inputs), *f.output_names)}
     diagnostics = Diagnostics()
-    layouts: dict[str, str] = {}
+    result: list[ImageLayouts] = []
     for name in images:
         if name not in known:
             message = f"the program has no input or output '{name}' to be an image"
@@ -85,17 +94,21 @@ def put_images(functions: Sequence[Function], images: Mapping[str, ImageInput]) 
                 UNKNOWN_INPUT, message, help=did_you_mean(name, known) or f"there are {', '.join(sorted(known))}"
             )
     for function in functions:
+        layouts = ImageLayouts({}, {})
+        result.append(layouts)
         for argument in function.inputs:
             if argument.name in images and isinstance(argument.type, TensorType):
                 image = images[argument.name]
-                layouts[argument.name] = _layout("input", argument.name, argument.type, image, diagnostics)
-                _put_input(function, argument, argument.type, image, layouts[argument.name])
+                layout = _layout("input", argument.name, argument.type, image, diagnostics)
+                layouts.inputs[argument.name] = layout
+                _put_input(function, argument, argument.type, image, layout)
         last = function.body.last
         new: list[Value] = []
         for name, value in zip(function.output_names, function.outputs, strict=True):
             if name in images and isinstance(value.type, TensorType):
-                layouts[name] = _layout("output", name, value.type, images[name], diagnostics)
-                new.append(_output(value, value.type, images[name], layouts[name]))
+                layout = _layout("output", name, value.type, images[name], diagnostics)
+                layouts.outputs[name] = layout
+                new.append(_output(value, value.type, images[name], layout))
             else:
                 new.append(value)
         if last is not None and new != list(last.operands):
@@ -103,7 +116,7 @@ def put_images(functions: Sequence[Function], images: Mapping[str, ImageInput]) 
                 function.body.insert_before(last, op)
             last.operands = tuple(new)
     diagnostics.raise_errors()
-    return layouts
+    return result
 
 
 def _put_input(function: Function, argument: Value, type: TensorType, image: ImageInput, layout: str) -> None:
