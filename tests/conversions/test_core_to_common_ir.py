@@ -119,7 +119,7 @@ def test_required_metadata_are_there() -> None:
 
 
 def test_choices_that_common_ir_has_no_place_for_are_refused() -> None:
-    with pytest.raises(DiagnosticError, match="has no place for an operator set"):
+    with pytest.raises(DiagnosticError, match="has no place for an opset"):
         cir.convert(_lowered(PROGRAM), "common_ir", opset=18)
 
 

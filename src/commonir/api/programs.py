@@ -111,7 +111,7 @@ def convert(
 
     Raises: DiagnosticError (E0601 for operations without a counterpart, E0610 if it cannot be sharded, E0706).
     """
-    from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
+    from commonir.conversions.conversion import ConversionOptions, Conversions, refuse_options  # noqa: PLC0415
     from commonir.passes.half_precision import PrecisionLog, check_precision  # noqa: PLC0415
 
     diagnostics = Diagnostics() if findings is None else findings
@@ -133,6 +133,7 @@ def convert(
     if ranks is not None and not conversion.takes_ranks:
         raise _cannot_express_ranks(to)
     options = ConversionOptions(opset, target, images or {}, _labels_by_output(labels), docs or {}, states or {})
+    refuse_options(to, conversion, options)
     log = PrecisionLog()
     result = _converted(module, conversion, options, choices, log, diagnostics)
     if precision is not None:
@@ -459,24 +460,15 @@ def _no_labels(reason: str, path: str) -> DiagnosticError:
     return DiagnosticError(Diagnostic(WRONG_USAGE, f"cannot read labels: {reason}", file=path, help=help))
 
 
-_WITHOUT_PLACE = {
-    "opset": "an opset",
-    "target": "a system to run on",
-    "precision": "a precision",
-    "images": "images",
-    "labels": "labels",
-    "docs": "descriptions of inputs and outputs",
-    "states": "states",
-}
-
-
 def _refuse_in_own_dialect(to: str, **options: object) -> None:
     """Raises: DiagnosticError (E0601) if an option is set that a program which keeps its dialect cannot take."""
+    from commonir.conversions.conversion import OPTION_CONTENTS  # noqa: PLC0415
+
     help = "convert it to a format that has, then the result to MLIR text"
     refused = [
         Diagnostic(
             UNSUPPORTED_CONVERSION,
-            f"a program keeps its dialect in '{to}', which has no place for {_WITHOUT_PLACE[name]}",
+            f"a program keeps its dialect in '{to}', which has no place for {OPTION_CONTENTS[name]}",
             help=help,
         )
         for name, value in options.items()

@@ -50,7 +50,7 @@ class ImageInput(NamedTuple):
 
 
 class ConversionOptions(Record):
-    """Options of a conversion; a conversion refuses those that it does not use.
+    """Options of a conversion; those that a conversion does not take are refused (`refuse_options`).
 
     `opset` is the number of an operation set, `target` the name of the oldest system that is to run the program, and
     None leaves the choice to the conversion: what serves most users, or the oldest that has all that is needed.
@@ -68,6 +68,20 @@ class ConversionOptions(Record):
 
 
 DEFAULT_OPTIONS = ConversionOptions()
+OPTION_CONTENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "opset": "an opset",
+        "target": "a system to run on",
+        "precision": "a precision",
+        "images": "images",
+        "labels": "labels",
+        "docs": "descriptions of inputs and outputs",
+        "states": "states",
+    }
+)
+"""What options are, as messages name it."""
+PORT_OPTIONS = frozenset({"labels", "docs", "states"})
+"""The options that become ports of functions, which a format keeps that has a place for them."""
 
 
 class CoreRules(Record):
@@ -94,6 +108,7 @@ class Conversion(Record):
     adds what it states to what users chose, so that no more changes. `direct` takes a module of another dialect there
     without a way through the core, where nothing was chosen; None when it must go through the core. `describe` gives a
     result what its source states of the program and the core has no place for.
+    `takes` names the options that the format has a place for.
     `format` is the format that the result is written in, when that has another name. `takes_ranks`:
     it takes programs of several ranks. `keeps_defaults`: it states contents of inputs that need not be given.
     `keeps_handles`: the format has handles; other conversions receive their numbers.
@@ -108,11 +123,33 @@ class Conversion(Record):
     kept: Callable[[Module, ConversionOptions], ConversionOptions] = lambda _module, options: options
     direct: Callable[[Module, Diagnostics], Module | None] = lambda _module, _lost: None
     describe: Callable[[Module, Module, ConversionOptions], None] = lambda _source, _result, _options: None
+    takes: frozenset[str] = PORT_OPTIONS
     format: str = ""
     takes_ranks: bool = False
     keeps_defaults: bool = False
     keeps_handles: bool = False
     core_rules: CoreRules | None = None
+
+
+def refuse_options(to: str, conversion: Conversion, options: ConversionOptions) -> None:
+    """Raises: DiagnosticError (E0601) for options that the format a conversion leads to has no place for."""
+    refused = [
+        name
+        for name in ConversionOptions.fields()
+        if name not in conversion.takes and getattr(options, name) != getattr(DEFAULT_OPTIONS, name)
+    ]
+    if refused:
+        by_systems = "it names its operation sets by systems: `--target iOS17`"
+        raise DiagnosticError(
+            *[
+                Diagnostic(
+                    UNSUPPORTED_CONVERSION,
+                    f"'{to}' has no place for {OPTION_CONTENTS[name]}",
+                    help=by_systems if name == "opset" and "target" in conversion.takes else None,
+                )
+                for name in refused
+            ]
+        )
 
 
 class Conversions:

@@ -7,8 +7,8 @@ inputs and outputs. `passes.lower` is the way back. Files are never touched.
 
 from __future__ import annotations
 
-from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.codes import LOST_IN_CONVERSION
+from commonir.base.diagnostics import Diagnostics
 from commonir.base.version import __version__
 from commonir.conversions.common_ir_graphs import (
     DEFAULT_DOMAIN,
@@ -150,15 +150,8 @@ class _Graph:
 
 
 def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
-    """The conversion as users choose it.
-
-    Raises: as `core_to_common_ir`, E0601 for choices that Common IR has no place for.
-    """
-    if options.opset is not None or options.target is not None or options.images:
-        what = "an operator set" if options.opset is not None else "a system to run on" if options.target else "images"
-        raise DiagnosticError(
-            Diagnostic(UNSUPPORTED_CONVERSION, f"a Common IR model of the core has no place for {what}")
-        )
+    """The conversion as users choose it; there is nothing to choose. Raises: as `core_to_common_ir`."""
+    del options
     for name, other in module.functions.items():
         if other is not module.main:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: a graph is one program")
@@ -170,6 +163,7 @@ CONVERSION = Conversion(
     convert,
     direct=onnx_to_common_ir,
     describe=keep_model_fields,
+    takes=frozenset(),
     keeps_defaults=True,
     keeps_handles=True,
 )

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.conversions.conversion import Conversion, ConversionOptions, ImageInput
-from commonir.conversions.core_to_mil import DECOMPRESSING_RULES, RULES, convert, decompressed_weights
+from commonir.conversions.conversion import PORT_OPTIONS, Conversion, ConversionOptions, ImageInput
+from commonir.conversions.core_to_mil import DECOMPRESSING_RULES, RULES, core_to_mil, decompressed_weights
 from commonir.conversions.core_to_mil.classifier import LABEL, Labels, put_labels
 from commonir.conversions.core_to_mil.describe import Border, describe
 from commonir.conversions.core_to_mil.finish import finish
@@ -120,7 +120,7 @@ def _replaced(source: Module, version: str) -> Iterator[Diagnostic]:
 def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module | None:
     version = version_of(options)
     functions = module.functions.values()
-    if options.opset is not None or options.states or not all(isinstance(f, Func) for f in functions):
+    if options.states or not all(isinstance(f, Func) for f in functions):
         return None
     imaged = _with_images(module, options.images)
     result = imaged if version is None else _for_version(imaged, version, lost)
@@ -291,4 +291,6 @@ def _halved(module: Module, keep: Sequence[str], log: PrecisionLog) -> Module | 
     return result
 
 
-CONVERSION = Conversion("coreml", convert, _within, _halved, _selected, _kept)
+CONVERSION = Conversion(
+    "coreml", core_to_mil, _within, _halved, _selected, _kept, takes=PORT_OPTIONS | {"target", "images"}
+)

@@ -15,7 +15,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions import axes_by_cases, successors
 from commonir.conversions.axes_from_start import count_axes_from_start
 from commonir.conversions.common_ir_to_onnx import common_ir_to_onnx
-from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.conversion import PORT_OPTIONS, Conversion, ConversionOptions
 from commonir.conversions.core_to_onnx import RULES, convert, port_texts
 from commonir.conversions.core_to_onnx.building import opset_of
 from commonir.conversions.core_to_onnx.legal_types import uses_illegal_types
@@ -120,8 +120,6 @@ _RULES = Rules([*RULES.all(), modulo_of_floats, counterpart, *Rules.members(vars
 
 def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module | None:
     del lost
-    if options.target is not None or options.images:
-        return None
     module = _described(module, options)
     if options.opset is None:
         return module
@@ -200,5 +198,6 @@ CONVERSION = Conversion(
     _halved,
     direct=common_ir_to_onnx,
     describe=keep_model_fields,
+    takes=PORT_OPTIONS | {"opset"},
     keeps_defaults=True,
 )

@@ -151,10 +151,7 @@ def _first_tag(functions: tuple[Function, ...]) -> int:
 
 
 def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
-    """The conversion as users choose it. Raises: E0601 also for choices that ARK has no place for."""
-    if options.target is not None or options.images:
-        what = "a system to run on" if options.target is not None else "inputs that are images"
-        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"an ARK model has no place for {what}"))
+    """The conversion as users choose it. Raises: as `core_to_ark`."""
     return _in_generation(core_to_ark(module, lost), options)
 
 
@@ -163,12 +160,12 @@ def _in_generation(module: Module, options: ConversionOptions) -> Module:
     return module if options.opset is None else in_generation(module, f"v{options.opset}")
 
 
-def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module | None:
-    """The same for a program of ARK; None for choices that ARK has no place for, which the conversion refuses."""
+def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
+    """The same for a program of ARK."""
     del lost
-    return None if options.target is not None or options.images else _in_generation(module, options)
+    return _in_generation(module, options)
 
 
-CONVERSION = Conversion("ark", _convert, _within, takes_ranks=True)
+CONVERSION = Conversion("ark", _convert, _within, takes=frozenset({"opset"}), takes_ranks=True)
 
 __all__ = ["CONVERSION", "RULES", "core_to_ark"]

@@ -21,7 +21,7 @@ from commonir.conversions.core_to_linalg import (
 )
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.finish import finish
-from commonir.conversions.to_mlir.program import converted, refuse_choices
+from commonir.conversions.to_mlir.program import converted
 from commonir.ir.module import Module
 from commonir.rewrite.legalize import Rules, Target
 
@@ -42,12 +42,8 @@ def core_to_linalg(module: Module) -> Module:
 
 
 def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
-    """The conversion as users choose it.
-
-    Raises: as `core_to_linalg`, E0601 for choices that MLIR has no place for.
-    """
-    del lost
-    refuse_choices(options)
+    """The conversion as users choose it; there is nothing to choose. Raises: as `core_to_linalg`."""
+    del options, lost
     return core_to_linalg(module)
 
 

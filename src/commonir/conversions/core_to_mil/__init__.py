@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
+from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
 from commonir.conversions.conversion import DEFAULT_OPTIONS, ConversionOptions
 from commonir.conversions.core_to_core import fourier, image_regions, learning
@@ -200,12 +200,4 @@ def _is_function(op: Operation) -> bool:
     return isinstance(op, ml_program.Func) and not op.is_declaration
 
 
-def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
-    """The conversion as users choose it. Raises: as `core_to_mil`, E0601 for a number of an operation set."""
-    if options.opset is not None:
-        message = "Core ML names its operation sets by systems, not by numbers"
-        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help="`--target iOS17` chooses one"))
-    return core_to_mil(module, options, lost)
-
-
-__all__ = ["DECOMPRESSING_RULES", "RULES", "convert", "core_to_mil"]
+__all__ = ["DECOMPRESSING_RULES", "RULES", "core_to_mil"]

@@ -154,13 +154,7 @@ def port_texts(ports: Mapping[str, Port]) -> dict[str, str]:
 
 
 def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
-    """The conversion as users choose it.
-
-    Raises: as `core_to_onnx`, E0601 for choices that ONNX has no place for.
-    """
-    if options.target is not None or options.images:
-        what = "a system to run on" if options.target is not None else "inputs that are images"
-        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"an ONNX model has no place for {what}"))
+    """The conversion as users choose it. Raises: as `core_to_onnx`."""
     for name, other in module.functions.items():
         if other is not module.main:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ONNX model has one function")

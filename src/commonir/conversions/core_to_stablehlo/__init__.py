@@ -14,7 +14,7 @@ from commonir.conversions.core_to_core.foreign_kernels import kernel_rule
 from commonir.conversions.core_to_stablehlo import contraction, control, elementwise, indexing, reduction, shape
 from commonir.conversions.core_to_stablehlo.finish import finish
 from commonir.conversions.to_mlir import structure
-from commonir.conversions.to_mlir.program import converted, refuse_choices
+from commonir.conversions.to_mlir.program import converted
 from commonir.ir.module import Module
 from commonir.ir.types import i64
 from commonir.passes.without_requirements import without_requirements
@@ -46,11 +46,8 @@ def core_to_stablehlo(module: Module) -> Module:
 
 
 def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
-    """The conversion as users choose it.
-
-    Raises: as `core_to_stablehlo`, E0601 for choices that MLIR has no place for.
-    """
-    refuse_choices(options)
+    """The conversion as users choose it; there is nothing to choose. Raises: as `core_to_stablehlo`."""
+    del options
     return core_to_stablehlo(without_requirements(module, lost))
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.conversions.conversion import ConversionOptions
 from commonir.conversions.to_mlir.finish import finish
 from commonir.ir.interface import neutral_attributes
 from commonir.ir.module import Module
@@ -28,10 +25,3 @@ def converted(module: Module, rules: Rules, target: Target, finish: Callable[[Mo
     for key, attribute in neutral_attributes(module).items():
         result.set_extra(key, attribute)
     return result
-
-
-def refuse_choices(options: ConversionOptions) -> None:
-    """Raises: DiagnosticError (E0601) for choices that MLIR has no place for."""
-    if options.opset is not None or options.target is not None or options.images:
-        message = "a program for a compiler has no place for an opset, a system or images"
-        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
