@@ -83,14 +83,24 @@ def _refuse(finding: Diagnostic, error: click.ClickException | None, arguments: 
     return write_answer(answer, [finding], verb or "usage", Terminal(), Terminal(is_error=True), "--json" in arguments)
 
 
-def _other_name(option: str, command: click.Command) -> str | None:
+def _other_name(option: str, command: click.Command, arguments: Sequence[str]) -> str | None:
     """Returns the name that an option of other tools has here."""
     names = {name for parameter in command.params for name in parameter.opts}
+    if "--passes" in names and (passes := _passes_among(arguments)):
+        return f"`--passes {','.join(passes)}` runs passes"
     if option in ("-i", "--input", "--inputs") and "inputs" in names:
         return "inputs stand after the model: `NAME=@file.npy`"
     if option in ("-o", "--output", "--outputs") and "--save" in names:
         return "`--save FILE` writes the outputs"
     return None
+
+
+def _passes_among(arguments: Sequence[str]) -> list[str]:
+    """Returns the passes that arguments name as options, as those of mlir-opt do."""
+    from commonir import api  # noqa: PLC0415  only a wrong command line needs it
+
+    known = {entry.name for entry in api.passes()}
+    return [name for a in arguments if a.startswith("-") and (name := a.lstrip("-")) in known]
 
 
 def _usage_finding(error: click.ClickException, arguments: Sequence[str]) -> Diagnostic:
@@ -101,7 +111,7 @@ def _usage_finding(error: click.ClickException, arguments: Sequence[str]) -> Dia
         # click's own message suggests names too, and differs between versions.
         message = f"no such option '{error.option_name}'"
         options = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
-        help = _other_name(error.option_name, context.command) or did_you_mean(error.option_name, options)
+        help = _other_name(error.option_name, context.command, arguments) or did_you_mean(error.option_name, options)
     if isinstance(error, click.MissingParameter) and error.param is not None and error.param.opts[0] == "-o":
         # A word after an option may be its value.
         words = [word for word in arguments[1:] if not word.startswith("-")]
