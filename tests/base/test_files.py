@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import io
 import os
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,7 +19,7 @@ import pytest
 from commonir.base import codes, copying, file_codes
 from commonir.base.copying import copy_range
 from commonir.base.diagnostics import DiagnosticError, ExitStatus
-from commonir.base.files import atomic_directory, atomic_file
+from commonir.base.files import atomic_directory, atomic_file, atomic_files
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="a matter of POSIX file systems")
 
@@ -406,3 +409,55 @@ def test_full_disk_is_not_mistaken_for_a_method_that_does_not_work(
         copied(source, dst, 0, 100)
     assert caught.value.diagnostics[0].code is codes.DISK_FULL
     assert names(tmp_path) == ["src"]
+
+
+def _write_file(folder: Path) -> AbstractContextManager[object]:
+    return atomic_file(folder / "old")
+
+
+def _write_files(folder: Path) -> AbstractContextManager[object]:
+    return atomic_files(folder / "data", folder / "old")
+
+
+def _write_folder(folder: Path) -> AbstractContextManager[object]:
+    return atomic_directory(folder / "package", marker="Manifest.json")
+
+
+@needs_posix
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("write", [_write_file, _write_files, _write_folder])
+def test_signals_that_end_the_process_leave_the_old_output_alone(
+    tmp_path: Path, write: Callable[[Path], AbstractContextManager[object]], name: str
+) -> None:
+    number = getattr(signal, name)
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(number) is not signal.SIG_DFL:
+        pytest.skip(f"{name} does not end this process, or another thread gets it")
+    (tmp_path / "old").write_text("old")
+    with pytest.raises(SystemExit) as end, write(tmp_path):
+        assert len(list(tmp_path.iterdir())) > 1
+        os.kill(os.getpid(), number)
+    assert end.value.code == 128 + number
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("old", "old")]
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
+def test_ignored_signals_stay_ignored_while_a_file_is_written(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with atomic_file(tmp_path / "new") as stream:
+            assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+            stream.write(b"new")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert (tmp_path / "new").read_bytes() == b"new"
+
+
+def test_files_are_written_from_any_thread(tmp_path: Path) -> None:
+    def write() -> None:
+        with atomic_file(tmp_path / "new") as stream:
+            stream.write(b"new")
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    thread.join()
+    assert (tmp_path / "new").read_bytes() == b"new"

@@ -1,8 +1,8 @@
 """Writes files so that an old output survives every failure.
 
 An output is written under a temporary name in the same folder, flushed to disk, and renamed over the old one when it is
-complete. If anything fails before that (an error, an interrupt, a full disk), the old output is unchanged and the
-temporary is removed; a killed process leaves the temporary, never half an output.
+complete. If anything fails before that (an error, an interrupt, a full disk, SIGTERM, SIGHUP), the old output is
+unchanged and the temporary is removed; a process killed by SIGKILL leaves the temporary, never half an output.
 
 It never decides what is written, and never follows a name found inside a model.
 """
@@ -11,24 +11,69 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import sys
 from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import wraps
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, ParamSpec, TypeVar
 
 from commonir.base import codes, file_codes
 from commonir.base.copying import NO_SPACE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean_file
 
+P = ParamSpec("P")
 T = TypeVar("T")
+
+_BY_SIGNAL = 128
+"""What a shell adds to the number of the signal that ended a process for its exit status."""
 
 # Of `renameat2` of Linux: names are relative to the working folder; the two are swapped.
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
+@contextmanager
+def unwound_by_signals() -> Generator[None]:
+    """Lets SIGTERM and SIGHUP, where they would end the process at once, end it by an exception in the block, so that
+    what it has begun is removed. Changes nothing outside of the main thread.
+    """
+
+    def unwind(number: int, frame: object) -> None:
+        del frame
+        raise SystemExit(_BY_SIGNAL + number)
+
+    changed: list[int] = []
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            with suppress(ValueError):
+                signal.signal(number, unwind)
+                changed.append(number)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _unwinding(
+    manager: Callable[P, AbstractContextManager[T]],
+) -> Callable[P, AbstractContextManager[T]]:
+    """Makes a context also end its block when a signal ends the process."""
+
+    @wraps(manager)
+    @contextmanager
+    def unwound(*args: P.args, **kwargs: P.kwargs) -> Generator[T]:
+        with unwound_by_signals(), manager(*args, **kwargs) as result:
+            yield result
+
+    return unwound
+
+
+@_unwinding
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
     """Opens a file for writing that replaces `path` when the block ends without an exception.
@@ -62,6 +107,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
     sync_folder(target.parent)
 
 
+@_unwinding
 @contextmanager
 def atomic_files(*paths: str | os.PathLike[str]) -> Generator[tuple[BinaryIO, ...]]:
     """Opens regular files for writing that together replace `paths` when the block ends without an exception.
@@ -96,6 +142,7 @@ def atomic_files(*paths: str | os.PathLike[str]) -> Generator[tuple[BinaryIO, ..
         sync_folder(folder)
 
 
+@_unwinding
 @contextmanager
 def atomic_directory(path: str | os.PathLike[str], *, marker: str) -> Generator[Path]:
     """Creates an empty folder that replaces `path` when the block ends without an exception.

@@ -28,6 +28,7 @@ from commonir.base.files import (
     sibling,
     sync_file,
     sync_folder,
+    unwound_by_signals,
 )
 from commonir.base.tuples import NamedTuple
 
@@ -43,6 +44,7 @@ class LinkedFile(NamedTuple):
     clone: Callable[[Path], bool] = lambda _: False
 
 
+@unwound_by_signals()
 def replace_together(
     path: str | os.PathLike[str],
     linked: Sequence[LinkedFile],
