@@ -214,6 +214,16 @@ def test_wrong_named_argument_says_what_it_takes(program: cir.Module) -> None:
         cir.load(None)  # pyright: ignore[reportArgumentType]  the case
 
 
+def test_wrong_value_of_a_name_says_what_it_takes(program: cir.Module) -> None:
+    with pytest.raises(TypeError) as caught:
+        cir.edit(program, metadata={"author": 3})  # pyright: ignore[reportArgumentType]  the case
+    expected = "'metadata' takes a dictionary with a string for each name or None, found {'author': 3}"
+    assert str(caught.value) == f"commonir.edit: {expected}"
+    with pytest.raises(TypeError, match="'rtol' takes a number, a dictionary with a number for each name or None"):
+        cir.compare(program, program, rtol={"y": "1"})  # pyright: ignore[reportArgumentType]  the case
+    assert repr(cir.prepare(program)) == "<executable main on numpy>"
+
+
 class _Tensor:
     """A tensor that numpy reads as it reads those of torch."""
 

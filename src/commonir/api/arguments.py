@@ -10,11 +10,11 @@ accept anything.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from types import TracebackType
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeGuard, TypeVar
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.text import escape
@@ -53,7 +53,7 @@ def _is_integer(value: object) -> bool:
     return hasattr(value, "__index__")
 
 
-def _is_mapping(value: object) -> bool:
+def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
     return isinstance(value, Mapping)
 
 
@@ -130,9 +130,28 @@ def _argument_types(parameter: Parameter) -> tuple[ArgumentType, ...]:
     text = parameter.annotation
     if not isinstance(text, str) or parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
         return ()
-    parts = [_TYPES.get(part.partition("[")[0]) for part in _alternatives(text)]
-    known = [part for part in parts if part is not None]
-    return tuple(known) if len(known) == len(parts) else ()
+    return _known([_type_of(part) for part in _alternatives(text)])
+
+
+def _known(types: Sequence[ArgumentType | None]) -> tuple[ArgumentType, ...]:
+    """Returns the types of a union; none when one of them is not tested."""
+    known = [type for type in types if type is not None]
+    return tuple(known) if len(known) == len(types) else ()
+
+
+def _type_of(annotation: str) -> ArgumentType | None:
+    """Returns the type of an annotation that is not a union; of dictionaries by name, also that of simple values."""
+    name, _, inner = annotation.partition("[")
+    members = _known([_TYPES.get(part) for part in _alternatives(inner.removeprefix("str, ").removesuffix("]"))])
+    if name != "Mapping" or not inner.startswith("str, ") or not members:
+        return _TYPES.get(name)
+
+    def accepts(value: object) -> bool:
+        if not _is_mapping(value):
+            return False
+        return all(any(member.accepts(part) for member in members) for part in value.values())
+
+    return ArgumentType(f"a dictionary with {' or '.join([m.description for m in members])} for each name", accepts)
 
 
 def _alternatives(annotation: str) -> Iterable[str]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Self
 
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.text import escape
 from commonir.ir.interning import Interned
 from commonir.ir.locations import LocationAttr
 
@@ -29,6 +30,9 @@ class Location(Interned):
     def __str__(self) -> str:
         position = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
         return " ".join(part for part in (position, f"'{self.name}'" if self.name else "") if part)
+
+    def __repr__(self) -> str:
+        return f"<Location {escape(str(self)) or 'unknown'}>"
 
 
 class TextLines:

@@ -55,6 +55,9 @@ class FlexibleExecutable:
         declared = source.function(function)
         self._declared = declared if has_declared_lists(declared) else None
 
+    def __repr__(self) -> str:
+        return f"<executable {self._function.symbol_name} on {self._engine.name}>"
+
     @property
     def state(self) -> State:
         """The contents of mutable globals; see `Executable`."""
