@@ -37,6 +37,7 @@ OURS = {
     "index": "commonir.dialects.mlir.index:DIALECT",
     "math": "commonir.dialects.mlir.math:DIALECT",
     "scf": "commonir.dialects.mlir.scf:DIALECT",
+    "sdy": "commonir.dialects.mlir.sdy:DIALECT",
     "shape": "commonir.dialects.mlir.shape:DIALECT",
     "tensor": "commonir.dialects.mlir.tensor:DIALECT",
     "linalg": "commonir.dialects.mlir.linalg:DIALECT",

@@ -180,3 +180,14 @@ func.func @main(%condition: i1) {
 ^else:
   ub.unreachable
 }
+
+// -----
+// sdy.mesh sdy.sharding_constraint sdy.reshard sdy.propagation_barrier sdy.sharding_group
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<4x2xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}, {"x"}]> : tensor<4x2xf32>
+  %2 = sdy.propagation_barrier %1 allowed_direction=NONE : tensor<4x2xf32>
+  sdy.sharding_group %2 group_id=0 : tensor<4x2xf32>
+  return %2 : tensor<4x2xf32>
+}
