@@ -44,7 +44,7 @@ Array = NDArray[np.generic]
 
 
 class Side:
-    """A function of a program on an engine, with its values by name.
+    """A function of a program on an engine, with its inputs, outputs and values by name.
 
     `initial` has the initial values of mutable globals.
     """
@@ -77,7 +77,11 @@ class Side:
         start = Globals()
         self.initial = {t.input: start.load(t.variable) for t in threaded}
         self.outputs = dict(zip(self.function.output_names, self.function.outputs, strict=True))
+        self.inputs = {v.name or f"input{n}": v for n, v in enumerate(self.function.inputs)}
         self.values = _values_by_name(self.function)
+        self._places: dict[Value, list[tuple[int, str]]] = {}
+        for place, (name, v) in enumerate((*self.inputs.items(), *self.values.items())):
+            self._places.setdefault(v, []).append((place, name))
         self.operations = _operations_by_result(self.source)
 
     @property
@@ -95,10 +99,10 @@ class Side:
         except DiagnosticError:
             return self.original
 
-    @property
-    def inputs(self) -> dict[str, Value]:
-        """The inputs by name."""
-        return {v.name or f"input{n}": v for n, v in enumerate(self.function.inputs)}
+    def by_name(self, values: Iterable[Value]) -> dict[str, Value]:
+        """Returns inputs and other values by name, in program order."""
+        places = sorted([(place, name, v) for v in values for place, name in self._places.get(v, ())])
+        return {name: v for _, name, v in places}
 
     def run(self, inputs: Mapping[str, Array], options: EngineOptions, piece_bytes: int) -> PiecewiseRun:
         """Returns a piecewise run on some inputs."""
@@ -316,7 +320,8 @@ class ValueComparison:
         self.runs = self.run_again()
         self._precisions = precisions(a.function), precisions(b.function)
         returned = {*a.outputs.values()}, {*b.outputs.values()}
-        self._returned = [p for p in self.pairs if p.a in returned[0] and p.b in returned[1]]
+        self._returned = dict.fromkeys(p for p in self.pairs if p.a in returned[0] and p.b in returned[1])
+        self._shared = {p.a for p in self.pairs}, {p.b for p in self.pairs}
         self._labelled = a.labelled, b.labelled
         self._stored: dict[str, tuple[Array, Array]] = {}
         # Differences of values that agree only because the type of one side overflows, without that rule.
@@ -357,8 +362,7 @@ class ValueComparison:
 
     def slices(self, pair: Pair) -> tuple[Slice, Slice]:
         """Returns the operations of each side that compute a value from shared values."""
-        shared = {p.a for p in self.pairs}, {p.b for p in self.pairs}
-        return _slice(pair.a, shared[0], self.a), _slice(pair.b, shared[1], self.b)
+        return _slice(pair.a, self._shared[0], self.a), _slice(pair.b, self._shared[1], self.b)
 
     def run_again(self) -> tuple[PiecewiseRun, PiecewiseRun]:
         """Returns new runs of both sides on the same inputs."""
@@ -513,8 +517,7 @@ def _slice(value: Value, shared: set[Value], side: Side) -> Slice:
         elif owner not in operations:
             operations[owner] = None
             pending += owner.values_used
-    names = {n: v for n, v in (*side.inputs.items(), *side.values.items()) if v in inputs}
-    return Slice(names, tuple(reversed(operations)), tuple(constants))
+    return Slice(side.by_name(inputs), tuple(reversed(operations)), tuple(constants))
 
 
 def _operation_texts(operations: Iterable[Operation], side: Side) -> list[str]:

@@ -110,6 +110,7 @@ def compare_with_stored(
             differences.append(found.replaced(is_output=True))
     values = {e.name: e.value for e in expected if e.value is not None}
     wrong = {d.name for d in differences if not d.is_within}
+    shared = set(values.values())
     first = roots(side.function, values, wrong) if inner else []
     by_name = {d.name: d for d in differences}
     used = {e.stored for e in expected}
@@ -120,7 +121,7 @@ def compare_with_stored(
         outputs=tuple([e.name for e in expected if e.name in outputs]),
         only_first=tuple([name for name in stored if name not in used]),
         only_second=tuple([name for name in outputs if name not in by_name]),
-        divergences=tuple([single_divergence(side, values[n], by_name[n], set(values.values())) for n in first]),
+        divergences=tuple([single_divergence(side, values[n], by_name[n], shared) for n in first]),
         peak_values=() if run is None else (run.peak.values,),
         peak_bytes=() if run is None else (run.peak.size_bytes,),
         all_decide=all_decide or not any(d.is_output for d in differences),
