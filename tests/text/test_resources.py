@@ -109,3 +109,19 @@ def test_sections_like_them_are_read(section: str) -> None:
 def test_mlir_opt_refuses_the_malformed_sections_only() -> None:
     answers = ask([f"{{-# {section} #-}}" for section in (*MALFORMED, *RIGHT)])
     assert [a.text is not None for a in answers] == [False] * len(MALFORMED) + [True] * len(RIGHT)
+
+
+@pytest.mark.parametrize("source", PLACES)
+def test_whole_programs_keep_their_resources_under_other_names_of_values(source: str) -> None:
+    # What mlir-opt prints of them is compared above.
+    program = parse_module(source, DIALECTS)
+    own = print_module(program, elide=None, naming=Naming.OWN)
+    upstream = print_module(program, elide=None, naming=Naming.MLIR)
+    assert own[own.rindex("\n{-#") :].strip() == upstream[upstream.rindex("\n{-#") :].strip()
+    assert print_module(parse_module(own, DIALECTS), elide=None, naming=Naming.MLIR) == upstream
+
+
+def test_text_that_is_not_read_again_shows_small_resources_in_their_place() -> None:
+    text = print_module(parse_module(f"{FUNCTION}{SECTION}", DIALECTS), naming=Naming.OWN)
+    assert "dense<1>" in text or "dense<[1]>" in text
+    assert "resource" not in text

@@ -65,10 +65,10 @@ class ConstantPrinter:
     mlir-opt, with sorted dictionaries, its form of numbers, and types in lists omitted where it does; otherwise
     dictionaries keep their order, and numbers have the fewest digits that read back to the same number. `literal`:
     constants of more elements are written as hexadecimal digits. `resources` are the constants that were written as
-    references to the resource section, by key; the caller prints their contents there.
+    references to the resource section, by key; the caller, who sets `refers_to_resources`, prints their contents there.
     """
 
-    __slots__ = ("_numbers", "elide", "literal", "resources", "upstream")
+    __slots__ = ("_numbers", "elide", "literal", "refers_to_resources", "resources", "upstream")
 
     def __init__(
         self, elide: int | None = DEFAULT_ELISION, *, upstream: bool = False, literal: int = LARGEST_LITERAL
@@ -77,6 +77,7 @@ class ConstantPrinter:
         self.upstream = upstream
         self.literal = literal
         self._numbers: dict[Constant, int] = {}
+        self.refers_to_resources = upstream
         self.resources: dict[str, object] = {}
 
     def type(self, type: Constant) -> str:

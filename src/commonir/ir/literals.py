@@ -129,7 +129,7 @@ def data_text(data: Data, printer: ConstantPrinter) -> str:
         return f"dense_resource<{key_text(data.key)}>"
     if printer.elide is not None and data.count > printer.elide:
         return f"dense_resource<{ELIDED}>"
-    if printer.upstream and isinstance(data, ResourceData):
+    if printer.refers_to_resources and isinstance(data, ResourceData):
         printer.resources[data.key] = data
         return f"dense_resource<{key_text(data.key)}>"
     return f"dense<{contents_text(data, printer)}>"

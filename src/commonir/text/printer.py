@@ -26,6 +26,7 @@ from commonir.ods import Dialects, Op
 from commonir.text.definitions import has_format
 from commonir.text.form_printer import FormPrinter, VersionedPrinter
 from commonir.text.lexer import VERSIONS
+from commonir.text.resources import resource_lines
 
 if TYPE_CHECKING:
     from commonir.text import format_writer, python_forms
@@ -106,7 +107,20 @@ def print_lines(
         upstream=upstream,
         generic=generic,
     )
-    return printer.upstream_lines(root) if upstream else printer.lines(root)
+    if upstream:
+        return printer.upstream_lines(root)
+    return (
+        _whole_lines(printer, root)
+        if elide is None and part is None and isinstance(root, Module)
+        else printer.lines(root)
+    )
+
+
+def _whole_lines(printer: VersionedPrinter, root: Module) -> Iterator[str]:
+    """Yields the lines of a program that shall be read again: with the resources that it was read with."""
+    printer.refers_to_resources = True
+    yield from printer.lines(root)
+    yield from resource_lines(printer.resources, root.tool_resources)
 
 
 def versions_of(root: Operation, dialects: Dialects) -> dict[str, str]:
