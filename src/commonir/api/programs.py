@@ -39,10 +39,11 @@ _SMALL_BYTES = 4096
 """How much larger than what it is computed from a constant of a converted program may be."""
 
 
-def lower(module: Module, *, defer: bool = False) -> Module:
+def lower(module: Module, *, defer: bool = False, function: str | None = None) -> Module:
     """Returns the program lowered to `ml_program` and `core`; the program itself when it is lowered already.
 
-    With `defer`, operations whose meaning is data-dependent are kept, and engines lower them at run time.
+    With `defer`, operations whose meaning is data-dependent are kept, and engines lower them at run time. Private
+    functions that others call are inlined; the one called `function` stays too.
 
     Raises: DiagnosticError (E0601, E0509) with every operation that cannot be lowered to core.
     """
@@ -50,7 +51,7 @@ def lower(module: Module, *, defer: bool = False) -> Module:
     from commonir.passes.lower import Deferral  # noqa: PLC0415
     from commonir.passes.lower import lower as lower_module  # noqa: PLC0415
 
-    return lower_module(module, Deferral.OPEN if defer else Deferral.NONE)
+    return lower_module(module, Deferral.OPEN if defer else Deferral.NONE, function=function)
 
 
 def infer(module: Module) -> None:

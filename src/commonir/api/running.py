@@ -77,7 +77,7 @@ def run(
     """
     from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
-    lowered = _lowered_for(module, engine)
+    lowered = _lowered_for(module, engine, function)
     given: Mapping[str, Any] = fitted_inputs(module, inputs or {}, function=function, findings=findings)
     all_inputs = _drawn_inputs(lowered, function=function, seed=seed, given=given)
     options = (options or DEFAULT_OPTIONS).seeded(seed)
@@ -100,15 +100,15 @@ def prepare(
 
     Raises: DiagnosticError (E07xx) when the function, the engine or the state cannot be used.
     """
-    return _prepared(module, _lowered_for(module, engine), engine, function, state, options)
+    return _prepared(module, _lowered_for(module, engine, function), engine, function, state, options)
 
 
-def _lowered_for(module: Module, engine: str | None) -> Module:
+def _lowered_for(module: Module, engine: str | None, function: str | None) -> Module:
     """Returns a program lowered; as it is, if it cannot be lowered and the engine runs its dialect."""
     from commonir.runtime.engine import Engines, runs_as_it_is  # noqa: PLC0415
 
     try:
-        return lower(module, defer=True)
+        return lower(module, defer=True, function=function)
     except DiagnosticError as error:
         is_undefined = all(d.code is UNSUPPORTED_CONVERSION for d in error.diagnostics)
         if engine is not None and is_undefined and runs_as_it_is(Engines().get(engine), module):
@@ -349,7 +349,7 @@ def run_steps(
     """
     from commonir.runtime.steps import Steps, joined  # noqa: PLC0415
 
-    lowered = _lowered_for(module, engine)
+    lowered = _lowered_for(module, engine, function)
     step_inputs = [inputs or {}] if steps is None else _by_step(lowered, function, inputs or {}, steps)
     drawn = [
         _drawn_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part)
@@ -525,7 +525,9 @@ def random_inputs(
     `dims` sets symbolic dimensions by name; others are small. Inputs of several ranks with the same name and type are
     equal.
     """
-    return _drawn_inputs(lower(module, defer=True), function=function, seed=seed, dims=dims, given=given)
+    return _drawn_inputs(
+        lower(module, defer=True, function=function), function=function, seed=seed, dims=dims, given=given
+    )
 
 
 def _noting_chosen_sizes(

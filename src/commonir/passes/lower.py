@@ -124,7 +124,8 @@ def lower(
     """Returns the module in `ml_program` and `core`; the module itself if it is lowered already.
 
     With `defer`, some operations of other dialects remain, and with `preserved` those that it chooses. `shapes` are the
-    shapes of inputs of a function, by default the main one, by name; the result is then valid for these only.
+    shapes of inputs of `function`, by default the main one, by name; the result is then valid for these only. A private
+    `function` stays also where others call it.
 
     Raises: DiagnosticError (E0601, E0401, E0509, and the findings of `ods.check_operation`), with every finding.
     """
@@ -197,7 +198,7 @@ def _lowered(
     has_calls = preserved is not None and any(
         isinstance(op, Invocation) and preserved.stays(op) for op in module.nested()
     )
-    inlined: set[Function] = set() if has_calls else _called_only(module)
+    inlined: set[Function] = set() if has_calls else _called_only(module, function)
     for op in module.body.operations:
         if isinstance(op, Function) and (op.is_template or op.is_declaration or op in inlined):
             continue
@@ -308,11 +309,13 @@ def _keep_global(variables: LoweredGlobals, op: ml_program.Global, module: Modul
         diagnostics.extend(error.diagnostics)
 
 
-def _called_only(module: Module) -> set[Function]:
-    """Returns the private functions that others call, if there are public functions: they are inlined."""
+def _called_only(module: Module, kept: str | None) -> set[Function]:
+    """Returns the private functions that others call, if there are public functions: they are inlined. The one of the
+    name `kept` stays besides.
+    """
     functions = module.functions.values()
     private = {f for f in functions if isinstance(f, FunctionOp) and f.sym_visibility is Visibility.PRIVATE}
-    private -= {f for f in private if f.symbol_name == module.entry}
+    private -= {f for f in private if f.symbol_name in (module.entry, kept)}
     if not private or all(f in private or f.is_declaration for f in functions):
         return set()
     called = {op.callee for f in functions for op in f.walk() if isinstance(op, Invocation)}

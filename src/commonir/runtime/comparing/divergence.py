@@ -69,7 +69,7 @@ class Side:
             self.module, threaded = module, ()
         else:
             # Mutable globals become inputs and outputs, and random operations get seeds, so that pieces share no state.
-            known = lower(module, Deferral.OPEN) if lowered is None else lowered
+            known = lower(module, Deferral.OPEN, function=function) if lowered is None else lowered
             seeded = with_seeds(known, seed, self.source.symbol_name)
             self.module, threaded = thread_globals(seeded, self.source.symbol_name)
         self.engine = engine
@@ -95,7 +95,7 @@ class Side:
         if self.module is not self.original:
             return self.module
         try:
-            return lower(self.original, Deferral.OPEN)
+            return lower(self.original, Deferral.OPEN, function=self.source.symbol_name)
         except DiagnosticError:
             return self.original
 
