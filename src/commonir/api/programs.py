@@ -513,7 +513,7 @@ def edit(
     module: Module,
     *,
     rename: Mapping[str, str] | None = None,
-    dims: Mapping[str, int | str] | None = None,
+    dims: Mapping[str, int | str | tuple[int, int]] | None = None,
     inputs: Mapping[str, NDArray[Any] | None] | None = None,
     metadata: Mapping[str, str] | None = None,
     add_outputs: Sequence[str] = (),
@@ -523,8 +523,8 @@ def edit(
     """Returns an edited copy of the program, which shares constants with the original.
 
     `rename` maps names of inputs, outputs and other values to new names. `dims` sets dimensions, each given by the
-    name of a dynamic dimension or as `INPUT.AXIS`, to a number or the name of a dynamic dimension. `inputs` makes
-    inputs constants: arrays or, for None, their default values; constants that follow are folded, and branches on
+    name of a dynamic dimension or as `INPUT.AXIS`, to a number, or to the name or the range of a dynamic one. `inputs`
+    makes inputs constants: arrays or, for None, their default values; constants that follow are folded, and branches on
     them are resolved. An output that would become an input or a constant is copied where the format demands that.
     `metadata` sets `description`, `version`, `author`, `license` or any other text; an empty text removes an entry.
     All names refer to the original program.

@@ -13,6 +13,7 @@ from commonir.base.tuples import NamedTuple
 
 _CHANNELS = {"rgb": 3, "bgr": 3, "grayscale": 1}
 _RANGE = re.compile(r"([^=]+)=([0-9]{1,18})\.\.([0-9]{1,18})")
+_SIZES = re.compile(r"([0-9]{1,18})\.\.([0-9]{1,18})")
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
@@ -125,21 +126,22 @@ def parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
     return out
 
 
-def parse_new_dims(texts: Sequence[str]) -> dict[str, int | str]:
-    """Returns the dims of options `--set-dim DIM=N` by name: numbers, or names of dynamic dims.
+def parse_new_dims(texts: Sequence[str]) -> dict[str, int | str | tuple[int, int]]:
+    """Returns the dims of options `--set-dim DIM=N` by name: numbers, or names or ranges of dynamic dims.
 
     Raises: WRONG_USAGE.
     """
     pairs = parse_pairs(texts, "--set-dim", "DIM=N")
     names = {key: value for key, value in pairs.items() if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", value)}
+    ranges = {key: (int(m[1]), int(m[2])) for key, value in pairs.items() if (m := _SIZES.fullmatch(value))}
     diagnostics = Diagnostics()
     for key, value in pairs.items():
-        if key not in names and _NUMBER.fullmatch(value) is None:
-            message = f"'--set-dim {escape(key)}={escape(value)}': the dim must be a number or a name"
-            help = "`--set-dim batch=8` fixes a dim, `--set-dim x.0=batch` makes it dynamic"
+        if key not in names and key not in ranges and _NUMBER.fullmatch(value) is None:
+            message = f"'--set-dim {escape(key)}={escape(value)}': the dim must be a number, a name or a range"
+            help = "`--set-dim batch=8` fixes a dim, `x.0=batch` makes it dynamic, `x.0=1..16` for a Core ML program"
             diagnostics.add(codes.WRONG_USAGE, message, help=help)
     diagnostics.raise_errors()
-    return {key: names.get(key) or int(value) for key, value in pairs.items()}
+    return {key: names.get(key) or ranges.get(key) or int(value) for key, value in pairs.items()}
 
 
 def parse_dims(texts: Sequence[str], option: str = "--set-dim") -> dict[str, int]:

@@ -36,7 +36,9 @@ from commonir.symbolic import Dim, DimExpr, plain_symbol, symbol
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_DIMS: Mapping[str, int] = MappingProxyType({})
-_NO_CHANGES: Mapping[str, int | str] = MappingProxyType({})
+NewDim = int | str | tuple[int, int]
+"""A number, the name of a dynamic dim, or the range of one, both ends included."""
+_NO_CHANGES: Mapping[str, NewDim] = MappingProxyType({})
 _NO_CONTENTS: Mapping[str, Data | None] = MappingProxyType({})
 
 
@@ -44,12 +46,13 @@ class Edits(NamedTuple):
     """The changes to make. All names are those of the program before the changes.
 
     `renames` maps old to new names of inputs, outputs and other values. `dims` sets dimensions, by the name of a
-    symbol or as `INPUT.AXIS`; a text is the name of a dynamic dimension. `metadata` sets texts; an empty one
+    symbol or as `INPUT.AXIS`; a text is the name of a dynamic dimension, and a pair is the range of one, for programs
+    that state which sizes inputs may have. `metadata` sets texts; an empty one
     removes an entry. `contents` makes inputs constants, with some contents or, for None, their default values.
     """
 
     renames: Mapping[str, str] = _NOTHING
-    dims: Mapping[str, int | str] = _NO_CHANGES
+    dims: Mapping[str, NewDim] = _NO_CHANGES
     add_outputs: Sequence[str] = ()
     drop_outputs: Sequence[str] = ()
     metadata: Mapping[str, str] = _NOTHING
@@ -267,7 +270,9 @@ class _FunctionEdit:
         for name, size in self.bound.items():
             out.update(dict.fromkeys(named.get(name, []), size))
         for text, new in self.edits.dims.items():
-            dim = symbol(new) if isinstance(new, str) else new
+            bounds = DimRange(*new) if isinstance(new, tuple) else None
+            label = text.replace(".", "_") if isinstance(new, tuple) else new
+            dim = symbol(label) if isinstance(label, str) else label
             axes = named.get(text) or self._axis(text)
             if not axes:
                 candidates = [*named, *(f"{v.name}.0" for v in self.function.inputs)]
@@ -280,8 +285,32 @@ class _FunctionEdit:
                     continue
                 if out.setdefault((name, axis), dim) != dim:
                     self.diagnostics.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}' is given two sizes")
-                self._check_range(name, axis, dim)
+                if bounds is not None:
+                    self._bound(name, axis, bounds)
+                else:
+                    self._check_range(name, axis, dim)
         return out
+
+    def _bound(self, name: str, axis: int, bounds: DimRange) -> None:
+        """Gives an axis of an input a range in its port, if the program states which sizes inputs may have."""
+        port = self.input_ports.get(name, NO_PORT)
+        reason = ""
+        if bounds.upper is not None and not 0 < bounds.lower <= bounds.upper:
+            reason = f"{bounds} is not a range of sizes"
+        elif not port.shape or port.image is not None:
+            reason = "the program has no place for a range of it"
+        elif port.shapes:
+            reason = "the program lists the shapes that it may have"
+        elif port.shape[axis] not in bounds:
+            reason = f"its size by default, {port.shape[axis]}, is outside of {bounds}"
+        if reason:
+            message = f"axis {axis} of '{name}' cannot become dynamic: {reason}"
+            help = None if port.shape else f"a name makes it dynamic: `{name}.{axis}=batch`"
+            self.diagnostics.add(IMPOSSIBLE_EDIT, message, help=help)
+            return
+        ranges = list(port.ranges or [DimRange(d, d) for d in port.shape])
+        ranges[axis] = bounds
+        self.input_ports[name] = port._replace(ranges=tuple(ranges))
 
     def _axis(self, text: str) -> list[tuple[str, int]]:
         name, _, number = text.rpartition(".")
@@ -294,7 +323,8 @@ class _FunctionEdit:
         if isinstance(dim, DimExpr):
             if port.ranges or port.shapes or port.shape:
                 message = f"axis {axis} of '{name}' cannot become dynamic: the program states which sizes it may have"
-                self.diagnostics.add(IMPOSSIBLE_EDIT, message)
+                help = None if port.shapes else f"give a range of sizes: `{name}.{axis}=1..16`"
+                self.diagnostics.add(IMPOSSIBLE_EDIT, message, help=help)
             return
         allowed = sorted({s[axis] for s in port.shapes if axis < len(s)})
         if axis < len(port.ranges) and dim not in port.ranges[axis]:

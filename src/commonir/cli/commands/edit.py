@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     "dims",
     metavar="DIM=N",
     multiple=True,
-    help="Set a dim by its name, or by input and axis (`x.0=1`): to a number, or to a name, which makes it dynamic.",
+    help="Set a dim by its name, or by input and axis (`x.0=1`): to a number, or to a name or a range (`x.0=1..16`),"
+    " which makes it dynamic.",
     shell_complete=completed("dims", "="),
 )
 @click.option(
