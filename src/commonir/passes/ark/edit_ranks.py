@@ -92,8 +92,11 @@ class _RankEdit:
         self.found: set[str] = set()
         self._rank = rank
         self._ops = [op for op in rank.body.operations if isinstance(op, ark.ArkOp)]
-        self._inputs = {name: value for value, name in rank.initial_names.items() if value in set(rank.inputs)}
-        self._outputs = dict(zip(rank.output_names, rank.outputs, strict=True))
+        self._views = rank.views
+        inputs = set(rank.inputs)
+        self._inputs = {name: value for value, name in rank.initial_names.items() if value in inputs}
+        outputs = rank.outputs
+        self._outputs = dict(zip(outputs.names, outputs, strict=True))
         self._edits = edits
         self._renamed: dict[ark.ArkOp, str] = {}
         self._named_inputs: dict[Value, str] = {}
@@ -154,7 +157,7 @@ class _RankEdit:
         if local in self._left:
             self._refuse(f"'{local}' is an output already")
             return
-        holder = self._rank.views.get(value)
+        holder = self._views.get(value)
         if holder is None or not holder.is_local(self._rank.rank):
             self._refuse(f"'{local}' is in a buffer of another rank", "name it as an output of that rank")
             return
@@ -168,7 +171,7 @@ class _RankEdit:
 
     def _overwriting(self, value: Value, holder: ark.HoldsView) -> ark.ArkOp | None:
         """Returns the first operation that overwrites a tensor after it is computed."""
-        views, owner = self._rank.views, value.owner
+        views, owner = self._views, value.owner
         start = self._ops.index(owner) + 1 if isinstance(owner, ark.ArkOp) else 0
         for op in self._ops[start:]:
             written = [] if op.is_virtual else [views[v] for v in op.written_tensors if v in views]
