@@ -454,13 +454,15 @@ def run_converted(
     also have sharded the program. A program of several ranks has the same names before and after. `state` has the
     contents of states in the element types of the original one.
     """
+    from commonir.passes.thread_globals import STATE_OUTPUT  # noqa: PLC0415
     from commonir.runtime.adaptation import (  # noqa: PLC0415
         adapted_inputs,
         adapted_state,
         renamed_outputs,
         restored_state,
+        states_as_inputs,
     )
-    from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
+    from commonir.runtime.ranks.program import full_name, ranks_of  # noqa: PLC0415
     from commonir.runtime.ranks.sharding import shard_inputs, unshard_outputs  # noqa: PLC0415
 
     lowered, after = lower(source, defer=True), lower(converted, defer=True)
@@ -468,16 +470,28 @@ def run_converted(
     if ranks is not None and ranks_of(lowered) is not None:
         return dict(run(converted, inputs, state=state, options=options))
     before = lowered.function(function)
-    if ranks is not None:
-        outputs = run(converted, shard_inputs(before, ranks, inputs), state=state, options=options)
-        return unshard_outputs(before, ranks, outputs)
     name = function if function in after.functions else None
-    adapted = adapted_inputs(before, after.function(name), inputs)
-    contents = adapted_state(lowered, after, state or {})
-    outputs = run(converted, adapted, function=name, state=contents, options=options)
+    called = after.function(name) if ranks is None else ranks.functions[0]
+    passed = states_as_inputs(lowered, after, called, state or {})
+    inputs = {**inputs, **passed}
+    if ranks is not None:
+        own = None if passed else state
+        outputs = dict(run(converted, shard_inputs(before, ranks, inputs), state=own, options=options))
+        for n in passed:
+            kept = [outputs.pop(full_name(rank, n + STATE_OUTPUT), passed[n]) for rank in range(ranks.world_size)]
+            passed[n] = kept[0]
+        result = unshard_outputs(before, ranks, outputs)
+    else:
+        contents = adapted_state(lowered, after, state or {})
+        adapted = adapted_inputs(before, called, inputs)
+        outputs = dict(run(converted, adapted, function=name, state=contents, options=options))
+        passed = {n: outputs.pop(n + STATE_OUTPUT, array) for n, array in passed.items()}
+        if state is not None:
+            state.update(restored_state(lowered, contents))
+        result = renamed_outputs(before, outputs, called)
     if state is not None:
-        state.update(restored_state(lowered, contents))
-    return renamed_outputs(before, outputs, after.function(name))
+        state.update(restored_state(lowered, passed))
+    return result
 
 
 def run_with_onnxruntime(

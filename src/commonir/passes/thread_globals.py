@@ -16,12 +16,13 @@ from commonir.dialects.mlir import ml_program
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.cloning import clone
 from commonir.ir.interface import PORT, Port, port_attribute
-from commonir.ir.module import Module
+from commonir.ir.module import Module, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType
 from commonir.ods import path_of
 
-_SUFFIX = "_out"
+STATE_OUTPUT = "_out"
+"""The end of the name of an output that has the new contents of a global."""
 
 
 class Threaded(NamedTuple):
@@ -79,9 +80,6 @@ def _thread(function: ml_program.Func) -> tuple[Threaded, ...]:
 
 def _replace_function(function: ml_program.Func, threaded: Sequence[Threaded]) -> None:
     """Replaces a function whose body has more inputs and outputs by one that declares them."""
-    block = function.parent
-    if block is None:
-        raise InternalError("a function outside of a module")
     output_names = function.output_names[: len(function.outputs) - len(threaded)]
     signature = FunctionType(tuple([v.type for v in function.inputs]), tuple([v.type for v in function.outputs]))
     nothing = (DictionaryAttr(()),) * len(threaded)
@@ -98,8 +96,7 @@ def _replace_function(function: ml_program.Func, threaded: Sequence[Threaded]) -
         arg_attrs=(*attributes, *states),
         res_attrs=None if function.res_attrs is None else (*function.res_attrs, *nothing),
     )
-    block.insert_before(function, built)
-    function.erase()
+    replace_function(function, built)
 
 
 class _Names:
@@ -110,7 +107,7 @@ class _Names:
 
     def pair(self, name: str) -> tuple[str, str]:
         """Returns unused names for an input and an output."""
-        return self._free(name), self._free(name + _SUFFIX)
+        return self._free(name), self._free(name + STATE_OUTPUT)
 
     def _free(self, name: str) -> str:
         number = 1

@@ -55,6 +55,22 @@ def adapted_state(before: Module, after: Module, state: Mapping[str, Array]) -> 
     return State({n: _in_type(array, kept[n].type) for n, array in contents.items() if n in kept})
 
 
+def states_as_inputs(before: Module, after: Module, function: Function, state: Mapping[str, Array]) -> dict[str, Array]:
+    """Returns contents of states that are inputs of a function of the converted program: of `state`, or initial ones.
+
+    Both modules are lowered.
+    """
+    kept, names = mutable_globals(after), {v.name for v in function.inputs}
+    contents = {**initial_contents(before), **state}
+    out: dict[str, Array] = {}
+    for name, variable in mutable_globals(before).items():
+        type = variable.type
+        if name in names and name not in kept and isinstance(type, TensorType) and type.is_static:
+            zeros = np.zeros(type.static_shape, dtype_of(type.element.name)) if name not in contents else None
+            out[name] = contents[name] if zeros is None else zeros
+    return out
+
+
 def restored_state(before: Module, state: Mapping[str, Array]) -> dict[str, Array]:
     """Returns contents of states of a converted program in the element types of the original, lowered program."""
     types = {name: g.type for name, g in mutable_globals(before).items()}
