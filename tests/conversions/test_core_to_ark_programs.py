@@ -210,7 +210,7 @@ def test_what_files_have_no_place_for_is_reported() -> None:
         ("W0601", "ARK files have no place for metadata: author, license")
     ]
     set_metadata(result, Metadata(author="me"))
-    with pytest.raises(cir.DiagnosticError, match="no place for what is said about the program"):
+    with pytest.raises(cir.DiagnosticError, match="no place for metadata, such as a description"):
         cir.dumps(result)
 
 
