@@ -16,7 +16,7 @@ from commonir.cli.terminal import Terminal
 @files_option("-I", "include_dirs", metavar="DIR", help="Search this folder for included files.")
 @click.option("-D", "defines", metavar="NAME", multiple=True, help="Define a preprocessor macro.")
 @click.option("-o", "--output", metavar="FILE", type=OUTPUT, help="Write the JSON to a file.")
-@click.option("--dialect", "is_listing", is_flag=True, help="List the operations that the file defines.")
+@click.option("--dialect", "is_listing", is_flag=True, help="List the operations of the file and its includes.")
 def tblgen(
     session: Session,
     file: str,
