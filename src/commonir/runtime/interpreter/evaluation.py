@@ -330,12 +330,14 @@ class KernelGrid:
 
 
 def rounds_to_half(body: Expr, to: ElementType) -> bool:
-    """Returns whether a cast rounds to half precision.
+    """Returns whether a cast rounds to half precision, or to fewer bits.
 
-    Only casts of elements that are read do: values just computed in a wider dtype keep it. Narrow integers are exact.
+    Only casts of elements that are read do: values just computed in a wider dtype keep it. Integers of a byte are exact
+    in half precision.
     """
     source = body.dtype
-    return isinstance(body, Access) and to in (f16, bf16) and source is not to and source.bits > 8
+    is_narrow = to in (f16, bf16) or (to.kind == "float" and to.bits < 16)
+    return isinstance(body, Access) and is_narrow and source is not to and (source.bits > 8 or to.bits < 16)
 
 
 def _converted(dtype: np.dtype[Any], x: Array) -> Array:
