@@ -527,7 +527,8 @@ def edit(
     makes inputs constants: arrays or, for None, their default values; constants that follow are folded, and branches on
     them are resolved. An output that would become an input or a constant is copied where the format demands that.
     `metadata` sets `description`, `version`, `author`, `license` or any other text; an empty text removes an entry.
-    All names refer to the original program.
+    All names refer to the original program. Of a program of ranks, all are changed; `rank0.x` is the `x` of one rank of
+    an ARK program.
 
     Raises: DiagnosticError (E0401, E0402, E0603, E0712) with every change that is impossible, and every error of the
     result.

@@ -72,7 +72,8 @@ class Edits(NamedTuple):
 def edit(
     module: Module, edits: Edits, *, function: str | None = None, evaluate: Evaluate = lambda _op, _operands: None
 ) -> Module:
-    """Returns a changed program; `evaluate` computes operations on inputs that become constants.
+    """Returns a program with one changed function, or with all ranks changed; `evaluate` computes operations on inputs
+    that become constants.
 
     Raises: DiagnosticError (E0401, E0402, E0603, E0706, E0712) with every change that cannot be made.
     """
@@ -82,10 +83,20 @@ def edit(
 
         edit_ranks(result, edits, function=function)
     else:
-        _edit_function(result, edits, function, evaluate)
+        for name in _chosen(result, function):
+            _edit_function(result, edits, name, evaluate)
     if edits.metadata:
         set_metadata(result, _edited_metadata(metadata_of(result), edits.metadata))
     return result
+
+
+def _chosen(module: Module, function: str | None) -> Sequence[str | None]:
+    """Returns the names of the functions to change: the ranks of a program where none is named, else one function."""
+    if function is not None or len(module.defined_functions) == 1 or "main" in module.defined_functions or module.entry:
+        return (function,)
+    from commonir.dialects import core  # noqa: PLC0415  programs of few formats need it
+
+    return [rank.symbol_name for rank in core.ranks_of(module)] or (function,)
 
 
 def _edit_function(result: Module, edits: Edits, function: str | None, evaluate: Evaluate) -> None:

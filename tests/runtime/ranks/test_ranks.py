@@ -341,6 +341,17 @@ def test_batch_is_not_divided_among_ranks_that_exchange_parts_of_sums() -> None:
     assert "or each rank its own" in str(caught.value.diagnostics[0])
 
 
+def test_edits_change_all_ranks_or_one() -> None:
+    program = cir.shard(core_module(core.neg, {"x": tensor(f32, 4, 3)}, ["y"]), 2, "data")
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    renamed = cir.edit(program, rename={"x": "image", "y": "negative"})
+    assert [rank_of(f) for f in renamed.functions.values()] == [(0, 2), (1, 2)]
+    outputs = cir.run(renamed, {"image": x})
+    np.testing.assert_array_equal(outputs["rank1.negative"], -x[2:])
+    one = cir.edit(program, rename={"x": "image"}, function="rank1")
+    assert [f.inputs.names for f in one.functions.values()] == [("x",), ("image",)]
+
+
 def test_unknown_input_is_refused_with_the_nearest_name() -> None:
     (diagnostic,) = refused(all_reduce_program(2), inputs={"rank0.y": np.zeros(4, np.float32)})
     assert (diagnostic.code.id, diagnostic.message) == ("E0702", "no rank has the input 'rank0.y'")

@@ -85,6 +85,8 @@ def edit(
 ) -> Answer:
     """Change the interface and the metadata of a program, in its own format. Weights are copied unchanged.
 
+    Of a program of ranks, all are changed; `rank0.x` is the `x` of one rank of an ARK program.
+
     All names refer to the original program, so `--rename a=b --rename b=a` swaps two names. An invalid result is not
     written.
     """
