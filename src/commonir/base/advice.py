@@ -67,6 +67,9 @@ def _fragment(text: str) -> str:
     if text in _WHOLE:
         return _WHOLE[text]
     first, *rest = text.split()
+    if "--json" in text.split():
+        # A report for a file, which only a shell writes so.
+        return text
     if first.startswith("--"):
         return ", ".join(f"{name}={value}" for name, value in _arguments([first, *rest], _KEYWORDS, ""))
     function = _FUNCTIONS.get(rest[0]) if first == "cir" and rest else None
