@@ -16,6 +16,8 @@ from commonir.ir.types import StateType
 
 from tests.first_hour.models import write_models
 
+MODELS = Path(__file__).parents[1] / "models"
+
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Module:
@@ -65,6 +67,8 @@ def test_a_state_returns_from_onnx(package: Module) -> None:
         x = {"x": np.full((2, 3), n + 0.5, np.float16)}
         found, expected = cir.run(again, x, state=after), cir.run(package, x, state=before)
         np.testing.assert_array_equal(found["y"], expected["y"])
+    # It need not be written in between.
+    assert _interface(cir.convert(cir.convert(package, "onnx"), "coreml")) == _interface(package)
     # A system without states has what they hold as inputs and outputs.
     assert _interface(cir.convert(file, "coreml", target="iOS17")) == (["x", "acc"], ("y", "acc_out"), [])
 
@@ -115,3 +119,9 @@ def test_pairs_that_are_not_states_are_refused(model: Module, states: dict[str, 
 def test_states_of_an_onnx_model_are_metadata(model: Module) -> None:
     file = onnx.load_from_string(cir.dumps(cir.convert(model, "onnx", states={"past": "present"})))
     assert [(p.key, p.value) for p in file.metadata_props] == [("commonir.state.past", "present")]
+
+
+def test_states_keep_their_order() -> None:
+    package = cir.load(MODELS / "kinds" / "cache.mlpackage")
+    again = cir.convert(cir.convert(package, "onnx"), "coreml")
+    assert _interface(again) == _interface(package) == (["x", "at"], _interface(package)[1], ["rows", "count"])

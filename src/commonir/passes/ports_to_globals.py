@@ -14,7 +14,7 @@ from commonir.ir.cloning import clone
 from commonir.ir.data import SplatData
 from commonir.ir.interface import NO_PORT, port_attributes
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Value
+from commonir.ir.operation import Operation, Value
 from commonir.ir.types import FunctionType, TensorType
 
 
@@ -29,14 +29,15 @@ def ports_to_globals(module: Module, changes: Diagnostics) -> Module:
     result = clone(module)
     known: dict[tuple[str, TensorType], ml_program.Global] = {}
     for function in list(_functions(result)):
-        states = list(_states(function))
+        states, first = list(_states(function)), function.body.first
+        assert first is not None, "a function ends with its outputs"
         for argument, type, output in states:
             target = known.get((argument.name, type))
             if target is None:
                 target = known[argument.name, type] = _declared(result, argument.name, type)
             message = f"the input '{argument.name}' and the output '{output}' become the state '{target.sym_name}'"
             changes.add(CHANGED_IN_CONVERSION, message)
-            _load(function.body, argument, target)
+            _load(argument, target, first)
             _store(function, output, target)
         if states:
             _replace_function(function, {a.name for a, _, _ in states}, {output for _, _, output in states})
@@ -70,13 +71,12 @@ def _declared(module: Module, stem: str, type: TensorType) -> ml_program.Global:
     return module.body.insert_before(first, built)
 
 
-def _load(block: Block, argument: Value, target: ml_program.Global) -> None:
-    """Reads a global where the function begins, in place of an argument."""
+def _load(argument: Value, target: ml_program.Global, before: Operation) -> None:
+    """Reads a global before an operation, in place of an argument."""
     load = ml_program.GlobalLoad.of(target)
     load.results[0].name = argument.name
-    first = block.first
-    assert first is not None, "a function ends with its outputs"
-    block.insert_before(first, load)
+    assert before.parent is not None
+    before.parent.insert_before(before, load)
     argument.replace_all_uses_with(load.results[0])
 
 

@@ -250,7 +250,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
         parallel=options.parallel,
         findings=session.findings,
     )
-    check = _chosen_check(options, bounds, {} if images else fixed_dims)
+    check = _chosen_check(options, bounds, fixed_dims)
     with session.progress(f"reading {model}") as progress:
         target = options.to or api.output_format(options.output)
         form = api.file_format(target)
@@ -273,6 +273,10 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
             same = api.with_interface_of(
                 converted, source, images=images, states=states, dims=fixed_dims, function=function
             )
+            if same is not source:
+                # Its dims are fixed already.
+                remaining = {name: n for name, n in check.dimensions.items() if name not in fixed_dims}
+                check = check._replace(dimensions=remaining)
             agreement = check_agreement(session, same, converted, first, form, function, check, progress)
     before, after = api.summarize(source), api.summarize(converted)
     precision = precision_reports[0] if precision_reports else None

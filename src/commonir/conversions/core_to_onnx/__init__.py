@@ -36,7 +36,7 @@ from commonir.conversions.core_to_onnx import (
 from commonir.conversions.core_to_onnx.legal_types import with_legal_types
 from commonir.dialects import onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.interface import Port, neutral_attributes
+from commonir.ir.interface import Port, metadata_of, neutral_attributes, set_metadata
 from commonir.ir.module import Function, Module, replace_function
 from commonir.ir.types import i64
 from commonir.ods import Dialects
@@ -98,7 +98,8 @@ def core_to_onnx(
             _import_domains(graph)
     texts = port_texts({**chosen.input_ports, **chosen.output_ports})
     if texts:
-        result.set_extra(onnx.METADATA, DictionaryAttr(tuple([(key, StringAttr(v)) for key, v in texts.items()])))
+        about = metadata_of(result)
+        set_metadata(result, about._replace(user_defined=(*about.user_defined, *texts.items())))
     if diagnostics is not None:
         for name in _without_default(chosen):
             diagnostics.add(
