@@ -62,7 +62,10 @@ _MAGICS: tuple[tuple[int, bytes, str, Code, str], ...] = (
         b"ML\xefR",
         "MLIR bytecode",
         file_codes.UNREAD_FORMAT,
-        "print it as text with `mlir-opt`, an artifact of StableHLO with `stablehlo-translate --deserialize`",
+        (
+            "print it as text with `mlir-opt`, an artifact of StableHLO with `stablehlo-translate --deserialize`; "
+            "jax's `exported.mlir_module()` is the text"
+        ),
     ),
     (
         0,
