@@ -288,7 +288,9 @@ class _FunctionEdit:
             if not axes:
                 candidates = [*named, *(f"{v.name}.0" for v in self.function.inputs)]
                 notes = [f"dynamic dimensions: {', '.join(named) or 'none'}"]
-                help = did_you_mean(text, candidates) or "name a dynamic dimension, or an input and an axis as in `x.0`"
+                example = candidates[-1] if candidates else "x.0"
+                help = did_you_mean(text, candidates)
+                help = help or f"name a dynamic dimension, or an input and an axis as in `{example}`"
                 self.diagnostics.add(UNKNOWN_DIMENSION, f"no input has a dimension '{text}'", notes=notes, help=help)
             for name, axis in axes:
                 if isinstance(dim, int) and dim < 0:
