@@ -171,7 +171,7 @@ class Format:
     dialect: str = ""
     suffixes: tuple[str, ...] = ()
     shared_suffixes: tuple[str, ...] = ()
-    """Suffixes that its files may have and that do not tell it: those of its own programs may be written under them."""
+    """Suffixes that files of other formats have too: programs of this format may be written under them."""
     has_external_data: bool = False
     reads_empty: bool = False
 
