@@ -36,7 +36,7 @@ def rank_pairs(ranks: RanksSummary | None) -> list[tuple[str, str]]:
 
 
 def by_name(items: Iterable[tuple[str, str]]) -> list[str]:
-    """Returns what the ranks of a program have, each once: `x f32[2,4] of rank0 to rank3`.
+    """Returns the inputs or outputs of ranks, those of several ranks once: `x f32[2,4] of rank0 to rank3`.
 
     `items` are full names such as `rank0.x`, with a text about each; those of one name and text are joined.
     """

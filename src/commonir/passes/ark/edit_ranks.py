@@ -70,7 +70,7 @@ def edit_ranks(module: Module, edits: Edits, *, function: str | None) -> None:
 
 
 def _by_message(changes: Sequence[_RankEdit]) -> Iterator[Diagnostic]:
-    """Yields what is wrong in ranks; what several ranks have in common once, with the names of the ranks."""
+    """Yields the errors of ranks; those of several ranks once, with the names of the ranks."""
     found: defaultdict[str, list[Diagnostic]] = defaultdict(list)
     for change in changes:
         for diagnostic in change.diagnostics:
@@ -104,7 +104,7 @@ class _RankEdit:
         self._new_names: dict[str, str] = {}
         self._contents: dict[Value, Data] = {}
         self.needless = NOTHING_NEEDLESS
-        """What goes with dropped outputs."""
+        """The operations that are removed with dropped outputs."""
 
     @property
     def known_names(self) -> Iterator[str]:
@@ -317,7 +317,7 @@ class _RankEdit:
 
 
 def _initial_views(rank: ark.Rank, renames: Mapping[str, str]) -> defaultdict[int, dict[str, View]]:
-    """Returns what is read of the initial contents of buffers, by their numbers and by names."""
+    """Returns the parts of buffers whose initial contents are read, by the numbers of the buffers and by names."""
     views = rank.views
     out = defaultdict[int, dict[str, View]](dict)
     for value, name in rank.initial_names.items():

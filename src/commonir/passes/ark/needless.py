@@ -1,4 +1,4 @@
-"""Finds what only dropped outputs need: operations of ranks, and the messages that bring their operands.
+"""Finds the operations of ranks, and the messages, that only dropped outputs need.
 
 A message goes with both of its ends: a send is needed where what it sends is. An operation that exchanges more than one
 tensor, or waits for all ranks, stays.
@@ -33,7 +33,7 @@ NOTHING_NEEDLESS = Needless(frozenset(), MappingProxyType({}))
 
 
 def needless_operations(module: Module, remaining: Mapping[ark.Rank, Collection[Value]]) -> Mapping[ark.Rank, Needless]:
-    """Returns what nothing needs by rank, for some outputs that remain. Other ranks keep everything, and what they
+    """Returns the needless operations of ranks, for some outputs that remain. Other ranks keep everything, and what they
     exchange stays.
     """
     exchange = _Exchange(communicate(module), remaining)
