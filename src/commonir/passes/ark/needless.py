@@ -33,8 +33,9 @@ NOTHING_NEEDLESS = Needless(frozenset(), MappingProxyType({}))
 
 
 def needless_operations(module: Module, remaining: Mapping[ark.Rank, Collection[Value]]) -> Mapping[ark.Rank, Needless]:
-    """Returns the needless operations of ranks, for some outputs that remain. Other ranks keep everything, and what they
-    exchange stays.
+    """Returns the needless operations of ranks, for some outputs that remain.
+
+    Other ranks keep everything, and what they exchange stays.
     """
     exchange = _Exchange(communicate(module), remaining)
     needed: dict[ark.Rank, set[ark.ArkOp]] = {}
