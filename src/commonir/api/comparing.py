@@ -134,7 +134,7 @@ def compare_run(
 
 
 class _Deciding(NamedTuple):
-    """What decides whether values agree."""
+    """The conditions under which values agree."""
 
     required: Requirements
     all_decide: bool

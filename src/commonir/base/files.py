@@ -29,7 +29,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _BY_SIGNAL = 128
-"""What a shell adds to the number of the signal that ended a process for its exit status."""
+"""The difference between the exit status in a shell and the number of the signal that ended a process."""
 
 # Of `renameat2` of Linux: names are relative to the working folder; the two are swapped.
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2

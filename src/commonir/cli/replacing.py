@@ -25,7 +25,7 @@ _STANDARD = "-"
 
 
 class Replacing:
-    """What the outputs of a command line may replace."""
+    """The files that a command line reads, and a check that its outputs do not replace them."""
 
     __slots__ = ("_has_force", "_is_forced", "_outputs", "_read")
 

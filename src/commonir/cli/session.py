@@ -144,7 +144,7 @@ class Session:
         self._replacing.check(output, self.confirm)
 
     def confirm(self, output: str) -> bool:
-        """Asks on a terminal whether an output may replace a file; returns False where nobody can be asked."""
+        """Asks on a terminal whether an output may replace a file; returns False without a terminal."""
         can_ask = not self.is_json and self.err.is_terminal and sys.stdin.isatty()
         return can_ask and click.confirm(f"replace {escape(output)}?", err=True)
 
