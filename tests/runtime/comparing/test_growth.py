@@ -1,4 +1,4 @@
-"""What explains a difference takes as much work in a long program as in a short one."""
+"""Finding the operations behind a difference takes as much work in a long program as in a short one."""
 
 from __future__ import annotations
 
