@@ -42,7 +42,13 @@ CYCLES = (
     # Operations show themselves as tables, which are loaded when one is shown.
     {"ir.module", "ir.printable", "ir.tables"},
     # The functions that custom calls name are built from operations of the whole dialect, when one is run.
-    {"dialects.mlir.stablehlo.call_targets", "dialects.mlir.stablehlo.control"},
+    {
+        "dialects.mlir.stablehlo.call_targets",
+        "dialects.mlir.stablehlo.called_programs",
+        "dialects.mlir.stablehlo.control",
+        "dialects.mlir.stablehlo.foreign_calls",
+        "dialects.mlir.stablehlo.lapack",
+    },
 )
 """The cycles that are allowed, without `commonir.`; each is within one package."""
 

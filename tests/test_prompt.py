@@ -70,7 +70,7 @@ def test_prompt_completes_names_between_brackets(program: cir.Module) -> None:
     assert program.functions["main"].outputs._ipython_key_completions_() == ["result0"]
 
 
-def test_bytes_that_hold_nothing_are_no_program() -> None:
+def test_empty_bytes_are_refused_as_a_program() -> None:
     with pytest.raises(cir.DiagnosticError, match="the file is empty"):
         cir.loads(b"", format="onnx")
     with pytest.raises(cir.DiagnosticError, match="Git LFS pointer"):

@@ -1,4 +1,4 @@
-"""What is wrong with the arguments of a constructor is said in terms of Python."""
+"""Errors in the arguments of a constructor are described in terms of Python."""
 
 from __future__ import annotations
 

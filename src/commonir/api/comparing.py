@@ -78,13 +78,11 @@ def compare(
     """
     from commonir.runtime.comparing import divergence  # noqa: PLC0415
 
-    if repro is not None:
-        _require_folder_of_reproducer(repro)
+    _require_folder_of_reproducer(repro)
     required = requirements(rtol, atol, metric)._replace(strict=exact_infinities)
-    all_decide = _all_decide(values)
+    deciding = _Deciding(required, all_decide=_all_decide(values))
     run_as = _RunAs(engines[-1] if engines else DEFAULT_ENGINE, function, seed, dims or {}, options)
     if isinstance(a, Mapping) or isinstance(b, Mapping):
-        deciding = _Deciding(required, all_decide=all_decide)
         return _compare_stored(a, b, inputs or {}, run_as, deciding, repro, findings, on_progress)
     names = _engines_of_sides(engines, is_one_program=b is None)
     programs = (a, a if b is None else b)
@@ -94,14 +92,10 @@ def compare(
         run_as = run_as._replace(engine=names[0] if of_ranks[0] is None else names[1])
         return _compare_ranks(programs, of_ranks, inputs or {}, run_as, required)
     comparing = _value_comparison(programs, names, inputs or {}, run_as, required)
-    result = divergence.compare(comparing, on_progress, all_decide=all_decide)
+    result = divergence.compare(comparing, on_progress, all_decide=deciding.all_decide)
     if explain:
         result = _with_cause(result, comparing, on_progress)
-    if repro is None:
-        return result
-    from commonir.inspection.faults.reproduce import reproduce  # noqa: PLC0415
-
-    return _with_reproducer(result, partial(reproduce, comparing, result, repro), findings)
+    return result if repro is None else _reproduced(result, comparing, repro, findings)
 
 
 def compare_run(
@@ -412,8 +406,18 @@ def _with_cause(comparison: Comparison, comparing: ValueComparison, on_progress:
     return explained(comparing, comparison)
 
 
-def _require_folder_of_reproducer(folder: Path_) -> None:
+def _reproduced(
+    comparison: Comparison, comparing: ValueComparison, folder: Path_, findings: Diagnostics | None
+) -> Comparison:
+    from commonir.inspection.faults.reproduce import reproduce  # noqa: PLC0415
+
+    return _with_reproducer(comparison, partial(reproduce, comparing, comparison, folder), findings)
+
+
+def _require_folder_of_reproducer(folder: Path_ | None) -> None:
     """Raises: DiagnosticError (E0803) for a folder with other files, which the reproducer might replace."""
+    if folder is None:
+        return
     from commonir.base.files import refuse_other_folder  # noqa: PLC0415
     from commonir.inspection.faults.reproduce import COMMAND_FILE  # noqa: PLC0415
 

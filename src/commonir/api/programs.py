@@ -119,16 +119,8 @@ def convert(
     check_precision(precision, keep)
     choices = _Choices(to, function, precision, tuple(keep), dims, ranges, ranks, parallel)
     if to in Formats().names() and not Formats().get(to).dialect:
-        _refuse_in_own_dialect(
-            to,
-            opset=opset,
-            target=target,
-            precision=precision,
-            images=images or None,
-            labels=labels or None,
-            docs=docs or None,
-            states=states or None,
-        )
+        given = {"opset": opset, "target": target, "precision": precision, "images": images or None}
+        _refuse_in_own_dialect(to, **given, labels=labels or None, docs=docs or None, states=states or None)
         return _in_any_dialect(module, choices, diagnostics)
     conversion = Conversions().get(to)
     if ranks is not None and not conversion.takes_ranks:
@@ -533,8 +525,8 @@ def edit(
     Raises: DiagnosticError (E0401, E0402, E0603, E0712) with every change that is impossible, and every error of the
     result.
     """
-    from commonir.passes.edit import Edits  # noqa: PLC0415
     from commonir.passes.edit import edit as edited  # noqa: PLC0415
+    from commonir.passes.edits import Edits  # noqa: PLC0415
 
     contents = {name: None if array is None else _data_of(array) for name, array in (inputs or {}).items()}
     edits = Edits(rename or {}, dims or {}, tuple(add_outputs), tuple(drop_outputs), metadata or {}, contents)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import commonir
@@ -37,6 +37,10 @@ class Check(NamedTuple):
     rtol: Tolerance
     time_limit: float | None
     inputs: Sequence[str] = ()
+
+    def without_dims(self, fixed: Container[str]) -> Check:
+        """Returns the check of a program in which dims are fixed already."""
+        return self._replace(dimensions={name: n for name, n in self.dimensions.items() if name not in fixed})
 
 
 class Agreement(NamedTuple):

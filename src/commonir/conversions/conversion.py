@@ -79,7 +79,7 @@ OPTION_CONTENTS: Mapping[str, str] = MappingProxyType(
         "states": "states",
     }
 )
-"""What options are, as messages name it."""
+"""The names of options in messages."""
 PORT_OPTIONS = frozenset({"labels", "docs", "states"})
 """The options that become ports of functions, which a format keeps that has a place for them."""
 

@@ -264,7 +264,7 @@ class Format:
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, f"a program of format '{self.name}' is not one file"))
 
     def outline(self, module: Module) -> Outline:
-        """Returns what the module has kept of the file besides the program."""
+        """Returns the attributes that the module has kept of the file besides the program."""
         del module
         return Outline()
 

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from commonir.base.codes import DUPLICATE_NAME, IMPOSSIBLE_EDIT, UNDEFINED_VALUE, UNKNOWN_DIMENSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
-from commonir.base.tuples import NamedTuple
 from commonir.ir.cloning import clone
 from commonir.ir.data import Data
 from commonir.ir.interface import NO_PORT, DimRange, Metadata, Port, default_data, metadata_of, set_metadata
@@ -27,6 +26,7 @@ from commonir.ods import Op, infer
 from commonir.ods.specialize import specialize
 from commonir.ods.verify import are_compatible
 from commonir.passes.data_dependent_dims import DimNames, named_inputs
+from commonir.passes.edits import Edits
 from commonir.passes.fix_inputs import fix_inputs
 from commonir.passes.named_values import require_one_body, required_value, returnable, taken_body
 from commonir.passes.output_dims import own_dims_of_outputs, restore_output_names
@@ -34,39 +34,7 @@ from commonir.passes.remove_unused import remove_unused
 from commonir.passes.simplify import Evaluate, settle
 from commonir.symbolic import Dim, DimExpr, plain_symbol, symbol
 
-_NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_DIMS: Mapping[str, int] = MappingProxyType({})
-NewDim = int | str | tuple[int, int]
-"""A number, the name of a dynamic dim, or the range of one, both ends included."""
-_NO_CHANGES: Mapping[str, NewDim] = MappingProxyType({})
-_NO_CONTENTS: Mapping[str, Data | None] = MappingProxyType({})
-
-
-class Edits(NamedTuple):
-    """The changes to make. All names are those of the program before the changes.
-
-    `renames` maps old to new names of inputs, outputs and other values. `dims` sets dimensions, by the name of a
-    symbol or as `INPUT.AXIS`; a text is the name of a dynamic dimension, and a pair is the range of one, for programs
-    that state which sizes inputs may have. `metadata` sets texts; an empty one
-    removes an entry. `contents` makes inputs constants, with some contents or, for None, their default values.
-    """
-
-    renames: Mapping[str, str] = _NOTHING
-    dims: Mapping[str, NewDim] = _NO_CHANGES
-    add_outputs: Sequence[str] = ()
-    drop_outputs: Sequence[str] = ()
-    metadata: Mapping[str, str] = _NOTHING
-    contents: Mapping[str, Data | None] = _NO_CONTENTS
-
-    @property
-    def changes_function(self) -> bool:
-        """Whether anything but metadata changes."""
-        return bool(self.renames or self.dims or self.add_outputs or self.drop_outputs)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All names of inputs, outputs and other values."""
-        return tuple(dict.fromkeys([*self.drop_outputs, *self.add_outputs, *self.contents, *self.renames]))
 
 
 def edit(

@@ -19,7 +19,7 @@ from commonir.ir.ports import NewInterface
 from commonir.ir.types import Shape, StateType, TensorType, Type, symbols_of
 from commonir.ods import Op
 from commonir.ods.specialize import is_tuple
-from commonir.passes.edit import Edits
+from commonir.passes.edits import Edits
 from commonir.passes.lower import lower
 from commonir.passes.named_values import require_one_body, required_value, returnable
 from commonir.passes.select_function import select_function

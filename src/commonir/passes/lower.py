@@ -309,13 +309,13 @@ def _keep_global(variables: LoweredGlobals, op: ml_program.Global, module: Modul
         diagnostics.extend(error.diagnostics)
 
 
-def _called_only(module: Module, kept: str | None) -> set[Function]:
+def _called_only(module: Module, entry: str | None) -> set[Function]:
     """Returns the private functions that others call, if there are public functions: they are inlined. The one of the
-    name `kept` stays besides.
+    name `entry` stays besides.
     """
     functions = module.functions.values()
     private = {f for f in functions if isinstance(f, FunctionOp) and f.sym_visibility is Visibility.PRIVATE}
-    private -= {f for f in private if f.symbol_name in (module.entry, kept)}
+    private -= {f for f in private if f.symbol_name in (module.entry, entry)}
     if not private or all(f in private or f.is_declaration for f in functions):
         return set()
     called = {op.callee for f in functions for op in f.walk() if isinstance(op, Invocation)}

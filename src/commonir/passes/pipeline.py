@@ -106,7 +106,7 @@ class _PipelineReader:
         return planned
 
     def _items(self, closing: str, anchors: tuple[str, ...]) -> Pipeline:
-        """Returns what stands up to the closing character; `anchors` are the operations around, the outermost first."""
+        """Returns the passes up to the closing character; `anchors` are the operations around, the outermost first."""
         items: list[PlannedPass | NestedPipeline] = []
         if self._peek() in ("", closing):
             return items

@@ -30,7 +30,7 @@ NOT_INSTALLED = (
     "MLIR's files are not installed: install them (Debian libmlir-22-dev, Homebrew llvm, conda mlir), or give the "
     "folder that holds `mlir` with -I"
 )
-"""What to do without MLIR's files where those of the prelude are not enough."""
+"""Help for files that only MLIR has: those of the prelude are not enough."""
 _NAME = re.compile(r'let name = "([\w.]+)";')
 
 

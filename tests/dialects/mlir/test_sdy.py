@@ -41,7 +41,7 @@ def test_annotations_are_left_out_of_other_formats() -> None:
     assert [op.name for op in model.main.body.operations] == ["onnx.Add", "onnx.return"]
 
 
-def test_an_attribute_that_is_no_sharding_is_refused() -> None:
+def test_an_attribute_without_a_sharding_is_refused() -> None:
     text = PROGRAM.replace('%arg0 <@mesh, [{"a", ?}, {}]>', "%arg0 7 : i64")
     with pytest.raises(cir.DiagnosticError, match="sharding"):
         cir.loads(text, format="mlir")

@@ -230,7 +230,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
     api = session.api
     precision_reports: list[PrecisionReport] = []
     metadata = parse_pairs(options.metadata, "--meta", "KEY=TEXT")
-    images = {name: api.image_input(*choice) for name, choice in parse_images(options.images).items()}
+    images = {name: api.image_input(*chosen) for name, chosen in parse_images(options.images).items()}
     fixed_dims, bounds = parse_dims(options.fixed), parse_ranges(options.ranges)
     states = parse_pairs(options.states, "--state", "INPUT=OUTPUT")
     convert_to = partial(
@@ -260,8 +260,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
             source, function, _ = session.called(source, function)
         progress.step(f"converting to {target}")
         converted = convert_to(source, target, function=function)
-        if metadata:
-            converted = api.edit(converted, metadata=metadata)
+        converted = api.edit(converted, metadata=metadata) if metadata else converted
         _refuse_losses(session, is_strict=options.is_strict)
         progress.step(f"writing {options.output}")
         path, files = save_output(session, converted, options.output, form, external, is_stated=True)
@@ -274,13 +273,10 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
                 converted, source, images=images, states=states, dims=fixed_dims, function=function
             )
             if same is not source:
-                # Its dims are fixed already.
-                remaining = {name: n for name, n in check.dimensions.items() if name not in fixed_dims}
-                check = check._replace(dimensions=remaining)
+                check = check.without_dims(fixed_dims)
             agreement = check_agreement(session, same, converted, first, form, function, check, progress)
     before, after = api.summarize(source), api.summarize(converted)
-    precision = precision_reports[0] if precision_reports else None
-    return _answer(session, before, after, files, options.output, form, agreement, precision)
+    return _answer(session, before, after, files, options.output, form, agreement, next(iter(precision_reports), None))
 
 
 def _refuse_inputs_without_check(options: ConvertOptions) -> None:

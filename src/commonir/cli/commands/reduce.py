@@ -104,10 +104,7 @@ def reduce(session: Session, model: str, inputs: tuple[str, ...], *, options: Re
     with session.progress(f"reading {model}") as progress:
         program = session.load(model)
         known = session.inputs(program, inputs, function=options.function, seed=options.seed, resize=False)
-        output = options.output or f"reduced{os.path.splitext(model.rstrip('/'))[1]}"
-        inputs_files = {suffix: f"{os.path.splitext(output)[0]}_inputs{suffix}" for suffix in (".npz", ".json")}
-        for written in (output, *inputs_files.values()):
-            session.check_replaced(written)
+        output, inputs_files = _outputs(session, model, options)
 
         def keep(part: Part) -> str:
             session.api.save(part.module, output)
@@ -149,6 +146,15 @@ def reduce(session: Session, model: str, inputs: tuple[str, ...], *, options: Re
         return Answer({"runs": runs}, lambda _: None, ExitStatus.NO)
     reduction = session.api.reduction_of(program, part, output, keep(part), runs, function=options.function)
     return Answer(reduction.to_json(), lambda out: _write(reduction, command, out))
+
+
+def _outputs(session: Session, model: str, options: ReduceOptions) -> tuple[str, dict[str, str]]:
+    """Returns the file of the part, and those that its inputs may be in, by suffix. Raises: DiagnosticError (E0808)."""
+    output = options.output or f"reduced{os.path.splitext(model.rstrip('/'))[1]}"
+    inputs_files = {suffix: f"{os.path.splitext(output)[0]}_inputs{suffix}" for suffix in (".npz", ".json")}
+    for written in (output, *inputs_files.values()):
+        session.check_replaced(written)
+    return output, inputs_files
 
 
 def _save_inputs(session: Session, part: Part, files: Mapping[str, str]) -> str:

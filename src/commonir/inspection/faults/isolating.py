@@ -16,7 +16,8 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import StateType, TensorType
 from commonir.ods import Dialects, verify
-from commonir.passes.edit import Edits, edit
+from commonir.passes.edit import edit
+from commonir.passes.edits import Edits
 from commonir.passes.extract import extract
 from commonir.runtime.comparing.divergence import Pair, Side, ValueComparison
 

@@ -27,7 +27,7 @@ from commonir.passes.ark.nodes import Nodes, view_attributes
 
 if TYPE_CHECKING:
     from commonir.ir.module import Module
-    from commonir.passes.edit import Edits
+    from commonir.passes.edits import Edits
 
 _SHOWN = 4
 

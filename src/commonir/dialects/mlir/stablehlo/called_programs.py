@@ -92,7 +92,7 @@ def _yielded(function: Function, arguments: Sequence[Value]) -> tuple[Value, ...
 
 
 def _applied(op: Op, values: Mapping[Value, Value]) -> Sequence[Value]:
-    """Returns what an operation gives for other operands, in terms of the core."""
+    """Returns the results of an operation on other operands, in terms of the core."""
     if op.form is not Form.COMPOSITE:
         return op.clone_shallow(tuple([values[v] for v in op.operands]), ()).results
     operands: list[Value | tuple[Value, ...] | None] = []

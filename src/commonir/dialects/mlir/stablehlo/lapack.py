@@ -216,4 +216,4 @@ _FUNCTIONS: Mapping[str, Callable[[CustomCall, tuple[Value, ...]], Results]] = M
     }
 )
 CALLS = MappingProxyType({f"lapack_{t}{name}_ffi": f for name, f in _FUNCTIONS.items() for t in "sd"})
-"""What custom calls of single and double precision mean, by their names."""
+"""The meanings of custom calls of single and double precision, by their names."""
