@@ -7,16 +7,16 @@ import cProfile
 import pstats
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from tests import onnx_suite
 from tests.onnx_suite.cases import KINDS, Case, load_cases, selected
-from tests.onnx_suite.outcomes import Outcome, Verdict
-from tests.onnx_suite.pool import MakeJudging, judge_all
+from tests.onnx_suite.outcomes import Outcome, Verdict, ended
 from tests.onnx_suite.remaining import remember
 from tests.onnx_suite.routes import ENGINES, PEERS, ROUTES, judging
 from tests.onnx_suite.table import note_lines, operator_lines, reason_counts, reason_lines, slowest_lines, total_line
+from tests.pool import judge_all
 
 SLOW_POOLING_SECONDS = 1.0
 """Cases that take the peer longer are left out of the second ratio: five poolings, in loops of Python."""
@@ -48,11 +48,13 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def run_all(cases: Sequence[Case], make: MakeJudging, arguments: argparse.Namespace) -> list[Outcome]:
+def run_all(
+    cases: Sequence[Case], make: Callable[[], Callable[[Case], Outcome]], arguments: argparse.Namespace
+) -> list[Outcome]:
     """The outcomes in order of the cases; a line of progress on a terminal."""
     outcomes: dict[str, Outcome] = {}
     processes = 0 if arguments.profile else arguments.processes
-    for outcome in judge_all(cases, make, processes=processes, limit_seconds=arguments.limit):
+    for outcome in judge_all(cases, make, ended, processes=processes, limit_seconds=arguments.limit):
         outcomes[outcome.case.name] = outcome
         if sys.stderr.isatty():
             print(f"\r{len(outcomes)} of {len(cases)}", end="", file=sys.stderr, flush=True)

@@ -39,6 +39,11 @@ class Outcome:
         return self.prepare_seconds + self.run_seconds
 
 
+def ended(case: Case, reason: str) -> Outcome:
+    """The outcome of a case whose process ended or was ended."""
+    return Outcome(case, Verdict.FAIL, reason)
+
+
 class Judge:
     """Runs cases with one evaluator, and compares."""
 

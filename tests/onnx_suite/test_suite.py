@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.oracles import oracle
+from tests.pool import judge_all
 
 if TYPE_CHECKING:
     from tests.onnx_suite.cases import Case
@@ -45,11 +46,11 @@ def cases_of(part: int | None = None, kinds: Sequence[str] | None = None) -> lis
 
 def outcomes_of(cases: Sequence[Case], route: str, *, processes: int = 1) -> list[Outcome]:
     """Returns the outcomes of cases in a process of their own; with 0 processes in this one."""
-    from tests.onnx_suite.pool import judge_all  # noqa: PLC0415  needs the oracle
+    from tests.onnx_suite.outcomes import ended  # noqa: PLC0415  needs the oracle
     from tests.onnx_suite.routes import judging  # noqa: PLC0415
 
     make = partial(judging, "numpy", route)
-    return list(judge_all(cases, make, processes=processes, limit_seconds=LIMIT_SECONDS))
+    return list(judge_all(cases, make, ended, processes=processes, limit_seconds=LIMIT_SECONDS))
 
 
 def surprises(outcomes: Sequence[Outcome], route: str) -> list[str]:

@@ -6,25 +6,30 @@ import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
+from typing import Generic, TypeVar
 
-from tests.onnx_suite.cases import Case
-from tests.onnx_suite.outcomes import Outcome, Verdict
-
-Judging = Callable[[Case], Outcome]
+Case = TypeVar("Case")
+Outcome = TypeVar("Outcome")
 _PATIENCE_SECONDS = 5
-
-MakeJudging = Callable[[], Judging]
-"""Called in each process; a function of a module or a `functools.partial` of one, as it is sent there."""
 
 
 def judge_all(
-    cases: Sequence[Case], make: MakeJudging, *, processes: int = 2, limit_seconds: float = 60.0
+    cases: Sequence[Case],
+    make: Callable[[], Callable[[Case], Outcome]],
+    failed: Callable[[Case, str], Outcome],
+    *,
+    processes: int = 2,
+    limit_seconds: float = 60.0,
 ) -> Iterator[Outcome]:
-    """The outcomes of cases as they come, from some processes; with none, one after another in this process."""
+    """The outcomes of cases as they come, from some processes; with none, one after another in this process.
+
+    `make` is called in each process and returns what judges a case: a function of a module or a `functools.partial` of
+    one, as it is sent there. `failed` returns the outcome of a case whose process ended, or did not end in time.
+    """
     if processes == 0:
         yield from map(make(), cases)
         return
-    workers = [_Worker(make) for _ in range(min(processes, len(cases)))]
+    workers = [_Worker(make, failed) for _ in range(min(processes, len(cases)))]
     waiting = list(reversed(cases))
     try:
         for worker in workers:
@@ -42,11 +47,12 @@ def judge_all(
             worker.end()
 
 
-class _Worker:
+class _Worker(Generic[Case, Outcome]):
     """A process that has at most one case at a time."""
 
-    def __init__(self, make: MakeJudging) -> None:
+    def __init__(self, make: Callable[[], Callable[[Case], Outcome]], failed: Callable[[Case, str], Outcome]) -> None:
         self._make = make
+        self._failed = failed
         self.case: Case | None = None
         self._started = 0.0
         self._begin()
@@ -73,7 +79,7 @@ class _Worker:
                 result: Outcome = self.connection.recv()
                 self.case = None
                 return result
-            except EOFError:
+            except (EOFError, ConnectionResetError):
                 self._process.join(_PATIENCE_SECONDS)
                 reason = f"the process ended with status {self._process.exitcode}"
         elif time.monotonic() - self._started > limit_seconds:
@@ -83,7 +89,7 @@ class _Worker:
         self.end()
         self.case = None
         self._begin()
-        return Outcome(case, Verdict.FAIL, reason)
+        return self._failed(case, reason)
 
     def end(self) -> None:
         """Ends the process; one that waits for a case does so itself, and removes its files."""
@@ -94,7 +100,7 @@ class _Worker:
         self._process.join()
 
 
-def _work(connection: Connection, make: MakeJudging) -> None:
+def _work(connection: Connection, make: Callable[[], Callable[[Case], Outcome]]) -> None:
     judge = make()
     while True:
         try:

@@ -1,0 +1,314 @@
+"""The stages: each gets a file and says how it went, or raises.
+
+A refusal is a `DiagnosticError`, another result a `Disagreement`, and `OracleRefuses` says that there is nothing to
+compare with. Any other exception is a crash.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+import commonir
+
+from tests.onnx_suite.cases import Value, quiet
+from tests.onnx_suite.evaluators import Unsupported, first_line, onnxruntime_runner
+from tests.onnx_suite.messages import require_equal
+from tests.onnx_suite.values import Disagreement, compare_all
+from tests.wild.files import Case
+from tests.wild.outcomes import Outcome, Verdict
+
+RTOL, ERROR = 1e-4, 1e-4
+"""Of two engines on one model: relative to each element, and to the largest magnitude of an output."""
+MEMORY_BYTES = 6 << 30
+OLDER_OPSETS = (9, 11, 13, 15, 17)
+OLDEST_OPSET = 9
+NEWEST_OPSET = 22
+
+Measures = dict[str, float]
+
+
+class OracleRefuses(Exception):
+    """The oracle does not take the file, or not these inputs."""
+
+
+class Judge:
+    """Judges cases, in a process that may use so much memory."""
+
+    def __init__(self, memory_bytes: int = MEMORY_BYTES) -> None:
+        if memory_bytes:
+            import resource  # noqa: PLC0415  not on Windows
+
+            resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+
+    def __call__(self, case: Case) -> Outcome:
+        start = time.process_time()
+        measures: Measures = {}
+        verdict, reason = Verdict.RIGHT, ""
+        try:
+            with quiet():
+                measures = STAGES[case.stage](case.file.path) or {}
+        except commonir.InternalError as error:
+            verdict, reason = Verdict.CRASH, first_line(error)
+        except commonir.DiagnosticError as error:
+            first = error.diagnostics[0]
+            is_internal = first.code.id == "E9999"
+            verdict = Verdict.CRASH if is_internal else Verdict.REFUSED
+            reason = f"{first.code.id} {first.message}"
+        except Disagreement as error:
+            verdict, reason = Verdict.WRONG, str(error)
+        except OracleRefuses as error:
+            verdict, reason = Verdict.OTHERS, str(error)
+        except Exception as error:  # noqa: BLE001  one case must not end the others
+            verdict, reason = Verdict.CRASH, first_line(error)
+        return Outcome(case, verdict, reason, time.process_time() - start, measures)
+
+
+def _load(path: Path) -> None:
+    commonir.summarize(commonir.load(path))
+
+
+def _check(path: Path) -> None:
+    """Our errors against whether onnx's checker and onnxruntime accept an ONNX model."""
+    try:
+        errors = [f for f in commonir.verify(commonir.load(path)) if f.is_error]
+    except commonir.DiagnosticError as error:
+        errors = [f for f in error.diagnostics if f.is_error]
+    if path.suffix != ".onnx":
+        if errors:
+            raise commonir.DiagnosticError(*errors)
+        return
+    theirs = _refusals(path)
+    if errors and len(theirs) == 0:
+        raise Disagreement(f"onnx and onnxruntime accept it: {errors[0].code.id} {errors[0].message}")
+    if not errors and len(theirs) == len(_ACCEPTING):
+        raise Disagreement(f"accepted here, refused by both: {theirs[0]}")
+
+
+def _checked_by_onnx(path: Path) -> None:
+    onnx.checker.check_model(str(path), full_check=True)
+
+
+_ACCEPTING: tuple[Callable[[Path], object], ...] = (_checked_by_onnx, onnxruntime_runner)
+
+
+def _refusals(path: Path) -> list[str]:
+    result: list[str] = []
+    for accepts in _ACCEPTING:
+        try:
+            accepts(path)
+        except Exception as error:  # noqa: BLE001  their exceptions have no common class
+            result.append(first_line(error))
+    return result
+
+
+class _Reference:
+    """An ONNX model, inputs for it, and what onnxruntime computes. Raises: OracleRefuses."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._run = onnxruntime_runner(path)
+        except Unsupported as error:
+            raise OracleRefuses(str(error)) from error
+        self.module = commonir.load(path)
+        self.inputs: Mapping[str, Value] = commonir.random_inputs(self.module)
+        start = time.perf_counter()
+        try:
+            self.outputs = self._run(self.inputs)
+        except Exception as error:  # its exceptions have no common class of its own
+            raise OracleRefuses(first_line(error)) from error
+        self.seconds = time.perf_counter() - start
+
+    def require(self, outputs: Sequence[Value]) -> None:
+        """Raises: Disagreement."""
+        compare_all(outputs, self.outputs, RTOL, 1e-6, ERROR)
+
+    def require_of_ours(self, module: commonir.Module, inputs: Mapping[str, Value] | None = None) -> None:
+        """Runs a program with our engine and compares."""
+        self.require(list(commonir.run(module, inputs or self.inputs).values()))
+
+    def require_of_file(self, path: Path) -> None:
+        """Runs a model that we wrote with onnxruntime and compares. Raises: Disagreement, also for its refusal."""
+        try:
+            outputs = onnxruntime_runner(path)(self.inputs)
+        except Exception as error:
+            raise Disagreement(f"onnxruntime refuses the result: {first_line(error)}") from error
+        self.require(outputs)
+
+
+def _run(path: Path) -> Measures:
+    reference = _Reference(path)
+    executable = commonir.prepare(reference.module)
+    start = time.perf_counter()
+    outputs = list(executable.run(reference.inputs).values())  # pyright: ignore[reportArgumentType]
+    seconds = time.perf_counter() - start
+    reference.require(outputs)
+    return {"seconds": seconds, "onnxruntime seconds": reference.seconds}
+
+
+def _save(path: Path) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        again = Path(scratch) / f"again{path.suffix}"
+        commonir.save(commonir.load(path), again)
+        if path.suffix == ".onnx":
+            require_equal(onnx.load(path), onnx.load(again))
+        else:
+            commonir.load(again)
+
+
+def _opt(path: Path) -> Measures:
+    reference = _Reference(path)
+    with tempfile.TemporaryDirectory() as scratch:
+        result = Path(scratch) / "result.onnx"
+        commonir.save(commonir.optimize(reference.module), result)
+        reference.require_of_file(result)
+        before, after = _count_nodes(path), _count_nodes(result)
+        measures = {
+            "nodes": before,
+            "nodes after": after,
+            "bytes/source": result.stat().st_size / path.stat().st_size,
+        }
+        theirs = _slimmed_nodes(path, Path(scratch) / "slim.onnx")
+        if theirs:
+            measures |= {"nodes/onnxslim": max(after, 1) / theirs}
+        return measures
+
+
+def _slimmed_nodes(path: Path, result: Path) -> int:
+    try:
+        import onnxslim  # noqa: PLC0415  an oracle that may be missing
+
+        onnxslim.slim(str(path), str(result))
+        return max(_count_nodes(result), 1)
+    except BaseException:  # noqa: BLE001  it may also exit
+        return 0
+
+
+def _count_nodes(path: Path) -> int:
+    def count(graph: onnx.GraphProto) -> int:
+        inner = [a.g for n in graph.node for a in n.attribute if a.HasField("g")]
+        inner += [g for n in graph.node for a in n.attribute for g in a.graphs]
+        return len([n for n in graph.node if n.op_type != "Constant"]) + sum([count(g) for g in inner])
+
+    return count(onnx.load(path, load_external_data=False).graph)
+
+
+def _in_opset(choose: Callable[[int], int | None]) -> Callable[[Path], None]:
+    def stage(path: Path) -> None:
+        reference = _Reference(path)
+        opset = choose(_opset_of(path))
+        if opset is None:
+            return
+        with tempfile.TemporaryDirectory() as scratch:
+            result = Path(scratch) / "result.onnx"
+            commonir.save(commonir.convert(reference.module, "onnx", opset=opset), result)
+            reference.require_of_file(result)
+
+    return stage
+
+
+def _opset_of(path: Path) -> int:
+    imports = onnx.load(path, load_external_data=False).opset_import
+    return max([i.version for i in imports if i.domain in ("", "ai.onnx")], default=1)
+
+
+def _older(opset: int) -> int | None:
+    return max([n for n in OLDER_OPSETS if n < opset], default=None)
+
+
+def _oldest(opset: int) -> int | None:
+    return OLDEST_OPSET if opset > OLDEST_OPSET else None
+
+
+def _newest(opset: int) -> int | None:
+    return NEWEST_OPSET if opset < NEWEST_OPSET else None
+
+
+def _core_ml(path: Path) -> None:
+    _in_package(_Reference(path), {})
+
+
+def _fixed_core_ml(path: Path) -> None:
+    reference = _Reference(path)
+    commonir.infer(reference.module)
+    sizes: dict[str, int] = {}
+    for value in reference.module.inputs:
+        if isinstance(value.type, commonir.TensorType) and value.type.shape is not None:
+            array = np.asarray(reference.inputs[value.name or ""])
+            sizes |= {d: n for d, n in zip(value.type.shape, array.shape, strict=True) if isinstance(d, str)}
+    _in_package(reference, sizes)
+
+
+def _in_package(reference: _Reference, sizes: Mapping[str, int]) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        result = Path(scratch) / "result.mlpackage"
+        commonir.save(commonir.convert(reference.module, "mil", sizes=sizes or None), result)
+        package = commonir.load(result)
+        errors = [f for f in commonir.verify(package) if f.is_error]
+        if errors:
+            raise Disagreement(f"check refuses the package: {errors[0].code.id} {errors[0].message}")
+        names = [v.name for v in package.inputs]
+        values = [v for k, v in reference.inputs.items() if k in names or len(names) == len(reference.inputs)]
+        outputs = commonir.run(package, dict(zip(names, values, strict=False)))
+        reference.require([_as(v, e) for v, e in zip(outputs.values(), reference.outputs, strict=True)])
+
+
+def _as(value: Value, expected: Value) -> Value:
+    """A value in the element type of what is expected: Core ML has fewer."""
+    if isinstance(value, np.ndarray) and isinstance(expected, np.ndarray):
+        return value.astype(expected.dtype)
+    return value
+
+
+def _in_dialect(to: str, format: str) -> Callable[[Path], None]:
+    def stage(path: Path) -> None:
+        reference = _Reference(path)
+        text = commonir.dumps(commonir.convert(reference.module, to))
+        program = commonir.loads(text, format=format)
+        inputs = dict(zip([v.name for v in program.inputs], reference.inputs.values(), strict=True))
+        outputs = list(commonir.run(program, inputs).values())
+        reference.require([_as(v, e) for v, e in zip(outputs, reference.outputs, strict=True)])
+
+    return stage
+
+
+def _to_onnx(path: Path) -> None:
+    """A Core ML program as ONNX: onnxruntime computes what our engine computes from the package."""
+    module = commonir.load(path)
+    inputs = commonir.random_inputs(module)
+    expected = list(commonir.run(module, inputs).values())
+    with tempfile.TemporaryDirectory() as scratch:
+        result = Path(scratch) / "result.onnx"
+        commonir.save(commonir.convert(module, "onnx"), result)
+        outputs = onnxruntime_runner(result)(inputs)
+        compare_all(outputs, expected, RTOL, 1e-6, ERROR)
+
+
+def _records(path: Path) -> None:
+    commonir.load_dialects(path)
+
+
+STAGES: dict[str, Callable[[Path], Measures | None]] = {
+    "load": _load,
+    "check": _check,
+    "run": _run,
+    "save": _save,
+    "opt": _opt,
+    "older": _in_opset(_older),
+    "oldest": _in_opset(_oldest),
+    "newest": _in_opset(_newest),
+    "coreml": _core_ml,
+    "coreml-fixed": _fixed_core_ml,
+    "stablehlo": _in_dialect("stablehlo", "mlir"),
+    "linalg": _in_dialect("linalg", "mlir"),
+    "ark": _in_dialect("ark", "ark"),
+    "convert-onnx": _to_onnx,
+    "records": _records,
+}
+"""What is done with a file, by the name of the stage."""

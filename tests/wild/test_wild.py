@@ -1,0 +1,77 @@
+"""The driver tells right from refused, wrong and broken, and reports each."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.oracles import oracle
+from tests.pool import judge_all
+from tests.wild.files import Case, WildFile, cases_in
+from tests.wild.outcomes import Outcome, Verdict
+
+onnx = oracle("onnx")
+oracle("onnxruntime")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A model, the same model again, one of an operator that nobody knows, and a file that is no model."""
+    helper = onnx.helper
+    info = helper.make_tensor_value_info
+    for name, operator in (("good", "Relu"), ("again", "Relu"), ("unknown", "NoSuchOperator")):
+        graph = helper.make_graph(
+            [helper.make_node(operator, ["x"], ["y"])], "g", [info("x", 1, ["n", 3])], [info("y", 1, ["n", 3])]
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        onnx.save(model, tmp_path / f"{name}.onnx")
+    (tmp_path / "broken.onnx").write_bytes(b"\x08\x09nothing")
+    return tmp_path
+
+
+def test_each_content_is_judged_once(folder: Path) -> None:
+    names = [case.file.name for case in cases_in([folder], ["run"])]
+    assert names == ["again.onnx", "broken.onnx", "unknown.onnx"]
+
+
+def test_verdicts(folder: Path) -> None:
+    from tests.wild.stages import Judge  # noqa: PLC0415  needs the oracle
+
+    judge = Judge(memory_bytes=0)
+    verdicts = {(c.file.name, c.stage): judge(c).verdict for c in cases_in([folder], ["load", "run", "opt", "oldest"])}
+    assert verdicts["again.onnx", "run"] is verdicts["again.onnx", "opt"] is Verdict.RIGHT
+    assert verdicts["again.onnx", "oldest"] is Verdict.RIGHT
+    assert verdicts["broken.onnx", "load"] is Verdict.REFUSED
+    assert verdicts["unknown.onnx", "run"] is Verdict.OTHERS
+
+
+def test_another_result_is_wrong(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import commonir  # noqa: PLC0415
+
+    from tests.wild.stages import Judge  # noqa: PLC0415
+
+    class Executable:
+        def run(self, inputs: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float32]]]) -> dict[str, object]:
+            return {"y": inputs["x"] + 1}
+
+    monkeypatch.setattr(commonir, "prepare", lambda module: Executable())
+    (case,) = cases_in([folder], ["run"], "again*")
+    outcome = Judge(memory_bytes=0)(case)
+    assert outcome.verdict is Verdict.WRONG
+    assert "differs in" in outcome.reason
+
+
+@pytest.mark.slow
+def test_what_does_not_end_is_ended() -> None:
+    ends = judge_all([0.0, 60.0], partial(partial, time.sleep), lambda case, reason: reason, limit_seconds=2.0)
+    assert sorted(map(str, ends)) == ["None", "no end within 2 s"]
+
+
+def test_reasons_of_one_kind() -> None:
+    case = Case(WildFile(Path("x.onnx"), "x.onnx"), "run")
+    one, other = [Outcome(case, Verdict.WRONG, f"'x{n}' has {n} elements") for n in (1, 2)]
+    assert one.kind_of_reason == other.kind_of_reason == "_ has # elements"
