@@ -67,8 +67,8 @@ def test_another_result_is_wrong(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.slow
 def test_what_does_not_end_is_ended() -> None:
-    ends = judge_all([0.0, 60.0], partial(partial, time.sleep), lambda case, reason: reason, limit_seconds=2.0)
-    assert sorted(map(str, ends)) == ["None", "no end within 2 s"]
+    ends = judge_all([60.0], partial(partial, time.sleep), lambda case, reason: reason, limit_seconds=2.0)
+    assert list(ends) == ["no end within 2 s"]
 
 
 def test_reasons_of_one_kind() -> None:
