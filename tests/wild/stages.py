@@ -231,24 +231,26 @@ def _newest(opset: int) -> int | None:
 
 
 def _core_ml(path: Path) -> None:
-    _in_package(_Reference(path), {})
+    _in_package(_Reference(path))
 
 
 def _fixed_core_ml(path: Path) -> None:
     reference = _Reference(path)
-    commonir.infer(reference.module)
-    sizes: dict[str, int] = {}
+    dims: dict[str, int] = {}
     for value in reference.module.inputs:
-        if isinstance(value.type, commonir.TensorType) and value.type.shape is not None:
-            array = np.asarray(reference.inputs[value.name or ""])
-            sizes |= {d: n for d, n in zip(value.type.shape, array.shape, strict=True) if isinstance(d, str)}
-    _in_package(reference, sizes)
+        shape = value.type.shape if isinstance(value.type, commonir.TensorType) else None
+        for axis, dim in enumerate(shape or ()):
+            if not isinstance(dim, int):
+                dims[f"{value.name}.{axis}"] = np.asarray(reference.inputs[value.name or ""]).shape[axis]
+    if dims:
+        reference.module = commonir.edit(reference.module, dims=dims)
+    _in_package(reference)
 
 
-def _in_package(reference: _Reference, sizes: Mapping[str, int]) -> None:
+def _in_package(reference: _Reference) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         result = Path(scratch) / "result.mlpackage"
-        commonir.save(commonir.convert(reference.module, "mil", sizes=sizes or None), result)
+        commonir.save(commonir.convert(reference.module, "mil"), result)
         package = commonir.load(result)
         errors = [f for f in commonir.verify(package) if f.is_error]
         if errors:
