@@ -325,3 +325,32 @@ def test_package_can_take_its_own_place(tmp_path: Path) -> None:
     assert cir.load(path).inputs[0].name == "picture"
     assert weight_file(path) == before
     assert [p.name for p in tmp_path.iterdir()] == ["m.mlpackage"]
+
+
+# -- programs that have faults of their own
+
+
+def unsorted_model(path: Path) -> Module:
+    """A model without a graph name or a version of the operator set of one node, whose nodes are not sorted."""
+    helper = oracle("onnx").helper
+    nodes = [
+        helper.make_node("Relu", ["t"], ["y"]),
+        helper.make_node("Gelu", ["x"], ["t"], domain="com.microsoft"),
+    ]
+    x, y = [helper.make_tensor_value_info(name, 1, ["n", 3]) for name in "xy"]
+    graph = helper.make_graph(nodes, "", [x], [y])
+    path.write_bytes(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    )
+    return cir.load(path)
+
+
+def test_edited_program_may_keep_the_faults_that_it_had(tmp_path: Path) -> None:
+    program = unsorted_model(tmp_path / "m.onnx")
+    assert {d.code.id for d in cir.verify(program) if d.is_error} >= {"E0401"}
+    fixed = cir.edit(program, dims={"n": 2})
+    x = np.float32([[-1, 0, 1], [2, 3, 4]])
+    assert fixed.outputs[0].type is tensor(f32, 2, 3)
+    np.testing.assert_array_equal(cir.run(fixed, {"x": x})["y"], cir.run(program, {"x": x})["y"])
+    assert [op.name for op in fixed.main.body.operations][:2] == ["onnx.microsoft.Gelu", "onnx.Relu"]
+    refused(program, UNKNOWN_DIMENSION, dims={"m": 2})

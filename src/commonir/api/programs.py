@@ -523,21 +523,24 @@ def edit(
     an ARK program.
 
     Raises: DiagnosticError (E0401, E0402, E0603, E0712) with every change that is impossible, and every error of the
-    result.
+    result that the program does not have.
     """
     from commonir.passes.edit import edit as edited  # noqa: PLC0415
     from commonir.passes.edits import Edits  # noqa: PLC0415
+    from commonir.passes.order_nodes import order_nodes  # noqa: PLC0415
 
+    # Types are inferred in the order of operations.
+    module = order_nodes(module)
     contents = {name: None if array is None else _data_of(array) for name, array in (inputs or {}).items()}
     edits = Edits(rename or {}, dims or {}, tuple(add_outputs), tuple(drop_outputs), metadata or {}, contents)
     if not contents:
-        return valid(edited(module, edits, function=function))
+        return _as_valid_as(module, edited(module, edits, function=function))
     from commonir.runtime.engine import Engines  # noqa: PLC0415
     from commonir.runtime.fold_constants import Folding  # noqa: PLC0415
 
     engines = Engines()
     evaluate = Folding(engines.get("numpy"), engines.get("reference"))
-    return valid(edited(module, edits, function=function, evaluate=evaluate))
+    return _as_valid_as(module, edited(module, edits, function=function, evaluate=evaluate))
 
 
 def _data_of(array: NDArray[Any]) -> Data:
@@ -556,11 +559,12 @@ def extract(
     Without sources it begins at the inputs, without targets it ends at the outputs. Inputs of the function that the
     part needs besides the sources remain inputs. Constants are shared with the original program.
 
-    Raises: DiagnosticError (E0401, E0603, E0706) for a part that cannot be extracted, and every error of the result.
+    Raises: DiagnosticError (E0401, E0603, E0706) for a part that cannot be extracted, and every error of the result
+    that the program does not have.
     """
     from commonir.passes.extract import extract as extracted  # noqa: PLC0415
 
-    return valid(extracted(module, sources, targets, function=function))
+    return _as_valid_as(module, extracted(module, sources, targets, function=function))
 
 
 def optimize(
@@ -739,6 +743,20 @@ def bundle(module: Module) -> Module:
     from commonir.passes.bundle_libraries import bundle_libraries  # noqa: PLC0415
 
     return bundle_libraries(module)
+
+
+def _as_valid_as(source: Module, result: Module) -> Module:
+    """Returns a program made from another one if it has no error that the other lacks.
+
+    Raises: DiagnosticError with the errors that it has gained.
+    """
+    errors = [d for d in verify(result) if d.is_error]
+    if errors:
+        known = {(d.code, d.message) for d in verify(source)}
+        gained = [d for d in errors if (d.code, d.message) not in known]
+        if gained:
+            raise DiagnosticError(*gained)
+    return result
 
 
 def valid(module: Module) -> Module:

@@ -177,7 +177,8 @@ class Constant(
 
     def constant_data(self) -> Data | None:
         type = core_type(self.complex.type)
-        codes = [p.bits.to_bytes(p.type.bits // 8, "little") for p in self.parts if isinstance(p, FloatAttr)]
+        part, parts = _part_of(self.complex.type), [p for p in self.parts if isinstance(p, FloatAttr)]
+        codes = [p.bits.to_bytes(p.type.bits // 8, "little") for p in parts if p.type is part and not p.type.bits % 8]
         if not isinstance(type, TensorType) or len(codes) != 2:
             return None
         return InlineData(type, b"".join(codes))

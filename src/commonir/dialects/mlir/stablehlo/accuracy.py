@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import nan
 
 from commonir.dialects.mlir.stablehlo.base import Precision
 from commonir.ir.attributes import Attribute, DialectAttr
@@ -37,6 +38,14 @@ def _entries(attr: Attribute | None) -> Mapping[str, str]:
     return {name: value.strip() for name, value in _ENTRY.findall(body or "")}
 
 
+def _number(text: str) -> float:
+    """Returns the number of a text, which may be hexadecimal; NaN for another text."""
+    try:
+        return int(text, 16) if text.startswith("0x") else float(text)
+    except ValueError:
+        return nan
+
+
 def algorithm_faults(algorithm: Attribute | None) -> Iterator[str]:
     """Yields the faults of a dot algorithm."""
     values = _entries(algorithm)
@@ -46,7 +55,7 @@ def algorithm_faults(algorithm: Attribute | None) -> Iterator[str]:
         "num primitive operations": values.get("num_primitive_operations", "1"),
     }
     for what, count in counts.items():
-        if int(count) < 1:
+        if not _number(count) >= 1:
             yield f"{what} must be positive"
             return
     if values and not _is_known(values):
@@ -58,8 +67,8 @@ def _is_known(values: Mapping[str, str]) -> bool:
     left, right, total = (
         values.get(name, "") for name in ("lhs_precision_type", "rhs_precision_type", "accumulation_type")
     )
-    operations = int(values.get("num_primitive_operations", "1"))
-    if any(values.get(name, "1") != "1" for name in ("lhs_component_count", "rhs_component_count")):
+    operations = _number(values.get("num_primitive_operations", "1"))
+    if any(_number(values.get(name, "1")) != 1 for name in ("lhs_component_count", "rhs_component_count")):
         return False
     if left in _FLOATS_OF_8_BITS and right in _FLOATS_OF_8_BITS:
         return total == "f32" and operations == 1
@@ -81,6 +90,6 @@ def result_faults(accuracy: Attribute | None) -> Iterator[str]:
     """Yields the faults of the requested accuracy of results."""
     values = _entries(accuracy)
     mode = values.get("mode", "").partition("<")[2].rstrip("> ")
-    tolerances = [float(values.get(name, "0")) for name in ("atol", "rtol", "ulps")]
+    tolerances = [_number(values.get(name, "0")) for name in ("atol", "rtol", "ulps")]
     if mode in ("DEFAULT", "HIGHEST") and any(tolerances):
         yield f"invalid tolerances for the accuracy of a result with mode {mode}, must be all zero"
