@@ -36,6 +36,12 @@ class Limits(NamedTuple):
     max_operations: int = 10_000_000
     """Operations in one program, also after references have been expanded."""
 
+    max_computed_elements: int = 2**22
+    """Elements of a constant that the definition of an operation computes from a few numbers."""
+
+    max_inlined_operations: int = 200_000
+    """Operations for which the calls of a program stand: functions that call functions multiply."""
+
     max_diagnostics: int = 1000
     """Findings that one stage reports before it stops."""
 

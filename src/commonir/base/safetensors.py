@@ -3,7 +3,7 @@
 Arrays are mapped, not copied. The header is validated before it is used: every array lies inside the file, none
 overlaps another, and its size is that of its type and shape. Source: safetensors format description.
 
-Limits: `Limits.max_text_bytes` for the header.
+Limits: `Limits.max_text_bytes` for the header, `Limits.max_rank` for arrays.
 """
 
 from __future__ import annotations
@@ -85,6 +85,8 @@ def read_layout(
         if name == _METADATA:
             continue
         dtype, shape, begin, end = _entry(name, entry)
+        if len(shape) > limits.max_rank:
+            raise ValueError(f"'{name}' has {len(shape):,} dimensions, and at most {limits.max_rank} are read")
         if not 0 <= begin <= end <= size_bytes - start:
             raise ValueError(f"'{name}' lies outside of the file")
         if end - begin != math.prod(shape) * dtype.itemsize:

@@ -78,17 +78,17 @@ def _line_of(token: str, text: str) -> int | None:
     Python's reader does not report it; only a text with an error is searched again.
     """
     twice = json.loads(token) if token.startswith('"') else None
-    names: list[list[str]] = []
+    counts: list[int] = []
     last = ""
     for match in _TOKENS.finditer(text):
         part = match[0]
         if part in "{[":
-            names.append([])
+            counts.append(0)
         elif part in "}]":
-            names.pop()
-        elif part == ":":
-            names[-1].append(json.loads(last))
-        if (part == token) if twice is None else (part == ":" and names[-1].count(twice) > 1):
+            counts.pop()
+        elif part == ":" and twice is not None:
+            counts[-1] += json.loads(last) == twice
+        if (part == token) if twice is None else (part == ":" and counts[-1] > 1):
             return text.count("\n", 0, match.start()) + 1
         last = part
     return None

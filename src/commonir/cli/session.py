@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, TypedDict
 
@@ -30,10 +30,14 @@ if TYPE_CHECKING:
 
     from commonir import Module
     from commonir.api import Array, Dialect
+    from commonir.cli.limits import TimeLeft
 
 _Body = Callable[Concatenate["Session", ...], Answer]
 
 _STANDARD_INPUT = "<standard input>"
+_PART_BYTES = 1 << 20
+_MOST_INPUT_BYTES = 16 << 30
+"""How much of standard input is kept in a temporary file: as much as the largest tensor may have."""
 _OPENING = "Common IR and TableGen"
 """The section of the help that has the options of commands that open models."""
 
@@ -148,6 +152,21 @@ class Session:
         can_ask = not self.is_json and self.err.is_terminal and sys.stdin.isatty()
         return can_ask and click.confirm(f"replace {escape(output)}?", err=True)
 
+    def limited_time(self, seconds: float | None) -> AbstractContextManager[TimeLeft]:
+        """Returns a context that limits the time of the command."""
+        from commonir.cli.limits import limited_time  # noqa: PLC0415  few commands run programs
+
+        return limited_time(seconds, self._answer_refusal)
+
+    def limited_memory(self, limit_bytes: int | None) -> AbstractContextManager[None]:
+        """Returns a context that limits the memory of the command."""
+        from commonir.cli.limits import limited_memory  # noqa: PLC0415  as above
+
+        return limited_memory(limit_bytes)
+
+    def _answer_refusal(self, finding: Diagnostic) -> int:
+        return write_answer(Answer.refused(finding), [finding], self.verb, self.out, self.err, self.is_json)
+
     def scratch_folder(self) -> Path:
         """Returns a temporary folder that is removed when the command ends."""
         from pathlib import Path  # noqa: PLC0415  few commands keep something
@@ -160,11 +179,16 @@ class Session:
         if model != "-":
             return model
         if self._spooled is None:
-            from shutil import copyfileobj  # noqa: PLC0415  hardly a command reads standard input
-
             path = self.scratch_folder() / "model"
             with path.open("wb") as copy:
-                copyfileobj(sys.stdin.buffer, copy)
+                while part := sys.stdin.buffer.read(_PART_BYTES):
+                    copy.write(part)
+                    if copy.tell() > _MOST_INPUT_BYTES:
+                        message = f"standard input has more than {_MOST_INPUT_BYTES:,} bytes"
+                        help = "write it to a file, and name the file"
+                        raise DiagnosticError(
+                            Diagnostic(file_codes.LIMIT_EXCEEDED, message, file=_STANDARD_INPUT, help=help)
+                        )
                 is_empty = not copy.tell()
             if is_empty:
                 help = "the command before the pipe wrote nothing: look at its messages, or redirect a file: `< FILE`"

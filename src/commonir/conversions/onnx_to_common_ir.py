@@ -39,7 +39,7 @@ from commonir.ir.attributes import (
 )
 from commonir.ir.cloning import clone
 from commonir.ir.interface import metadata_of
-from commonir.ir.module import Module
+from commonir.ir.module import Instances, Module
 from commonir.ir.operation import Block, Operation, Region
 from commonir.ir.types import ListType, OptionalType, TensorType, Type, string, unknown
 from commonir.ods.declared_types import as_declared
@@ -110,6 +110,7 @@ def _uses_in(graph: onnx.Graph) -> dict[onnx.LocalFunction, _Use] | None:
     out: dict[onnx.LocalFunction, _Use] = {}
     pending: list[onnx.Graph | onnx.FunctionInstance] = [graph]
     seen: set[tuple[str, DictionaryAttr, tuple[Type, ...]]] = set()
+    instances = Instances()
     while pending:
         for call in pending.pop().walk():
             if not isinstance(call, onnx.Call):
@@ -123,7 +124,7 @@ def _uses_in(graph: onnx.Graph) -> dict[onnx.LocalFunction, _Use] | None:
             if target is None or call.absent or call.graphs or len(types) != len(target.inputs):
                 return None
             try:
-                instance = target.instance(types, dict(call.attributes.entries))
+                instance = target.instance(types, call.attributes, (), instances)
             except DiagnosticError:
                 return None
             if len(instance.outputs) != len(target.outputs):

@@ -8,6 +8,8 @@ from typing import ClassVar, Self, SupportsIndex, TypeVar, overload
 
 from commonir.base.codes import IMPOSSIBLE_EDIT, UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
+from commonir.base.file_codes import LIMIT_EXCEEDED
+from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape, plural, shortened
 from commonir.ir.attributes import Attribute, StringAttr
@@ -52,6 +54,25 @@ class NamedValues(tuple[Value, ...]):  # noqa: SLOT001  a tuple cannot have slot
         if index not in names:
             raise KeyError(unknown_name(index, names))
         return super().__getitem__(names.index(index))
+
+
+def symbols_named(block: Block, name: str) -> Sequence[Operation]:
+    """Returns the symbols of a name in a block, in order. Only the first search after a change visits the block."""
+    known = block.symbol_index
+    found = () if known is None or known[0] != block.changes else known[1].get(name, ())
+    if known is not None and known[0] == block.changes and all(is_named(op, name) for op in found):
+        return found
+    index: dict[str, list[Operation]] = {}
+    for op in block.operations:
+        if isinstance(op, Symbol):
+            index.setdefault(op.symbol_name, []).append(op)
+    block.symbol_index = block.changes, index
+    return index.get(name, ())
+
+
+def is_named(op: Operation, name: str) -> bool:
+    """Returns whether an operation is a symbol of a name."""
+    return isinstance(op, Symbol) and op.symbol_name == name
 
 
 class Functions(dict[str, "Function"]):
@@ -244,13 +265,46 @@ class Invocation(Operation):
     def callee(self) -> Function | None:
         """The function that it runs; None when it cannot be resolved."""
 
-    def called_with(self, types: Sequence[Type]) -> Function | None:
+    @property
+    def definition(self) -> Operation | None:
+        """The function as the program has it: for a template, not the instance that it runs."""
+        return self.callee
+
+    def called_with(self, types: Sequence[Type], instances: Instances | None = None) -> Function | None:
         """Returns the function that it runs for operands of these types; a template is instantiated for them.
 
-        Raises: DiagnosticError when the function cannot be run on them.
+        `instances` are shared by calls. Raises: DiagnosticError when the function cannot be run on them.
         """
-        del types
+        del types, instances
         return self.callee
+
+
+class Instances:
+    """Instances of templates by function, operand types and attributes, and what limits their number."""
+
+    __slots__ = ("_by_key", "_operations")
+
+    def __init__(self) -> None:
+        self._by_key: dict[object, Function] = {}
+        self._operations = 0
+
+    def get(self, key: object) -> Function | None:
+        """Returns the instance of a key; None if there is none yet."""
+        return self._by_key.get(key)
+
+    def add(self, key: object, instance: Function) -> None:
+        """Adds an instance. Raises: DiagnosticError (E0303) when all have too many operations."""
+        self._by_key[key] = instance
+        self._operations += sum(1 for _ in instance.walk())
+        if self._operations > DEFAULT_LIMITS.max_inlined_operations:
+            raise DiagnosticError(too_many_inlined(instance.symbol_name))
+
+
+def too_many_inlined(name: str) -> Diagnostic:
+    """Returns the error that the calls in a function stand for too many operations."""
+    message = f"the calls in '{name}' stand for more than {DEFAULT_LIMITS.max_inlined_operations:,} operations"
+    help = "give functions fewer calls of each other: each call of a function is a copy of its operations"
+    return Diagnostic(LIMIT_EXCEEDED, message, help=help)
 
 
 ENTRY = "commonir.entry"
@@ -328,6 +382,10 @@ class Module(PrintableOperation):
             if isinstance(op, Symbol):
                 out.setdefault(op.symbol_name, op)
         return out
+
+    def symbol(self, name: str) -> Symbol | None:
+        """Returns its first symbol of a name; None if it has none."""
+        return next((op for op in symbols_named(self.body, name) if isinstance(op, Symbol)), None)
 
     @property
     def functions(self) -> Mapping[str, Function]:

@@ -9,7 +9,7 @@ iterative, so nesting costs no stack; operations of a block form a linked list, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, Self, TypeVar
 
@@ -519,10 +519,14 @@ class Block:
     """A sequence of operations with arguments.
 
     `label` is the name in its format, "" when there is none. `origins` are the locations of its arguments, if known.
-    `_branches` are the operations that have it as a successor, with the number of times.
+    `_branches` are the operations that have it as a successor, with the number of times. `changes` counts how often
+    one was put into it or taken out; `symbol_index` has its symbols by name as of one of these counts.
     """
 
-    __slots__ = ("_branches", "_count", "_first", "_last", "_numbered", "arguments", "label", "origins", "parent")
+    __slots__ = (
+        "_branches", "_count", "_first", "_last", "_numbered", "_positions", "arguments", "changes", "label", "origins",
+        "parent", "symbol_index",
+    )  # fmt: skip
 
     def __init__(self, argument_types: Iterable[Type] = (), names: Sequence[str] = (), label: str = "") -> None:
         types = tuple(argument_types)
@@ -538,6 +542,9 @@ class Block:
         self._last: Operation | None = None
         self._count = 0
         self._numbered = True
+        self.changes = 0
+        self._positions: tuple[int, Callable[[Operation], bool], Mapping[Operation, int]] | None = None
+        self.symbol_index: tuple[int, Mapping[str, Sequence[Operation]]] | None = None
 
     def __len__(self) -> int:
         return self._count
@@ -586,6 +593,22 @@ class Block:
         result = next(before, None)
         return result if next(before, None) is None else None
 
+    def positions(self, is_counted: Callable[[Operation], bool]) -> Mapping[Operation, int]:
+        """Returns how many operations that count stand before each one. Only the first call after a change visits them.
+
+        `is_counted` is a function of a module, which is the same at each call.
+        """
+        known = self._positions
+        if known is not None and known[0] == self.changes and known[1] is is_counted:
+            return known[2]
+        result: dict[Operation, int] = {}
+        count = 0
+        for op in self.operations:
+            result[op] = count
+            count += is_counted(op)
+        self._positions = self.changes, is_counted, result
+        return result
+
     def append(self, op: Op) -> Op:
         """Puts an operation at the end and returns it."""
         if op.parent is not None:
@@ -600,6 +623,7 @@ class Block:
         self._last = op
         op._order = self._count
         self._count += 1
+        self.changes += 1
         return op
 
     def insert_before(self, anchor: Operation, op: Op) -> Op:
@@ -659,6 +683,7 @@ class Block:
             after._previous = op
             self._numbered = False
         self._count += 1
+        self.changes += 1
 
     def _unlink(self, op: Operation) -> None:
         before, after = op._previous, op._next
@@ -672,6 +697,7 @@ class Block:
             after._previous = before
             self._numbered = False
         self._count -= 1
+        self.changes += 1
         op.parent = op._previous = op._next = None
 
     def _number(self) -> None:

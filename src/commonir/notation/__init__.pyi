@@ -59,10 +59,10 @@ from commonir.notation.traversal import walk as walk
 from commonir.notation.traversal import with_children as with_children
 from commonir.symbolic import index as index
 from commonir.symbolic.constraints import Constraint as Constraint
-from commonir.symbolic.constraints import NotKnownError as NotKnownError
-from commonir.symbolic.constraints import NotationError as NotationError
-from commonir.symbolic.constraints import Relation as Relation
 from commonir.symbolic.constraints import decide as decide
 from commonir.symbolic.constraints import require as require
 from commonir.symbolic.constraints import without_implied as without_implied
+from commonir.symbolic.errors import NotKnownError as NotKnownError
+from commonir.symbolic.errors import NotationError as NotationError
+from commonir.symbolic.errors import Relation as Relation
 

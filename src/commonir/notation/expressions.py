@@ -16,7 +16,8 @@ from commonir.ir.interning import Interned
 from commonir.ir.types import ElementType, boolean, complex64, f32, i64
 from commonir.notation.functions import FOLDS, FUNCTIONS, Number, converted, fits, number_key
 from commonir.symbolic import Dim, DimExpr, element_count, index, largest, plain
-from commonir.symbolic.constraints import Constraint, NotationError
+from commonir.symbolic.constraints import Constraint
+from commonir.symbolic.errors import NotationError
 
 Index = DimExpr
 Indices = tuple[DimExpr, ...]

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from commonir.ir.types import ElementKind, ElementType
-from commonir.symbolic.constraints import NotationError
+from commonir.symbolic.errors import NotationError
 
 Number = bool | int | float | complex
 

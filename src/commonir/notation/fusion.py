@@ -12,7 +12,8 @@ from commonir.notation.expressions import Access, Expr, Fold, Join, Kernel, Tens
 from commonir.notation.ranges import piece_extents, ranges, resolve, shape_of
 from commonir.notation.traversal import free, put, replace_accesses, rewrite, walk, with_children
 from commonir.symbolic import Dim, index, names, plain, substitute, within
-from commonir.symbolic.constraints import Constraint, NotationError, require
+from commonir.symbolic.constraints import Constraint, require
+from commonir.symbolic.errors import NotationError
 
 
 def is_fusible(access: Access, producer: Kernel) -> bool:

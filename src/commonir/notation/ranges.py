@@ -57,7 +57,8 @@ from commonir.symbolic import (
     symbols,
     terms_of,
 )
-from commonir.symbolic.constraints import Constraint, NotationError, NotKnownError, Relation, require, without_implied
+from commonir.symbolic.constraints import Constraint, require, without_implied
+from commonir.symbolic.errors import NotationError, NotKnownError, Relation
 
 MAX_POINTS = 1 << 16
 """The most positions that are evaluated where bounds are not enough to accept a read."""

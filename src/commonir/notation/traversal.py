@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from commonir.notation.expressions import Access, Apply, Cast, Const, Expr, Fold, Join, Position
 from commonir.symbolic import Dim, index, names, plain, substitute
-from commonir.symbolic.constraints import NotationError
+from commonir.symbolic.errors import NotationError
 
 
 def children(e: Expr) -> tuple[Expr, ...]:

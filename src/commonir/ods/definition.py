@@ -40,7 +40,7 @@ from commonir.ods.known import NOT_COMPUTED, DimsCache, known_data
 from commonir.ods.patterns import Pattern, SameAs, TypeVariable, version_number
 from commonir.ods.traits import ConstantLike, Declares, Terminator, Trait
 from commonir.ods.type_rules import TypeRule
-from commonir.symbolic.constraints import NotKnownError
+from commonir.symbolic.errors import NotKnownError
 
 if TYPE_CHECKING:
     from inspect import Signature

@@ -35,8 +35,9 @@ from commonir.ods.known import Known, known_data, known_dims
 from commonir.ods.patterns import Bindings, ElementClass, Mismatch, known_shape
 from commonir.ods.requiring import Requiring
 from commonir.ods.type_rules import Typing, type_of_attribute
-from commonir.symbolic import Dim, DimExpr, maxima_in, symbol, symbols
-from commonir.symbolic.constraints import Constraint, NotationError, NotKnownError, without_implied
+from commonir.symbolic import Dim, DimExpr, maxima_in, size_of, symbol, symbols
+from commonir.symbolic.constraints import Constraint, without_implied
+from commonir.symbolic.errors import NotationError, NotKnownError
 
 if TYPE_CHECKING:
     from commonir.notation import Kernel
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 _UNKNOWN = "?"
 _MEMO_LIMIT = 4096
 _MAXIMA_LIMIT = 8
+_SIZE_LIMIT = 512
 _COMPARED_ELEMENTS = 64
 _MOST_KEY_NUMBERS = 8
 _NUMBERS = frozenset({bool, int, float})
@@ -189,6 +191,10 @@ def _lacks_operands(layout: FieldLayout, offsets: tuple[int, ...]) -> bool:
     return False
 
 
+def _is_large(d: Dim) -> bool:
+    return size_of(d) > _SIZE_LIMIT or maxima_in(d) > _MAXIMA_LIMIT
+
+
 class _Trace:
     """State of one trace: fresh symbols for unknown dimensions and the violations found."""
 
@@ -230,7 +236,7 @@ class _Trace:
         """
         if not isinstance(type, TensorType) or type.shape is None or are_numbers(type.shape):
             return type
-        dims = [None if self.mentions_unknown(d) or maxima_in(d or 0) > _MAXIMA_LIMIT else d for d in type.shape]
+        dims = [None if self.mentions_unknown(d) or _is_large(d or 0) else d for d in type.shape]
         return type.with_shape(tuple(dims)) if None in dims else type
 
     def violated(self, error: NotationError) -> Diagnostic:

@@ -10,7 +10,7 @@ from commonir.ir.operation import Operation, Value
 from commonir.ir.printable import PrintableOperation
 from commonir.ir.types import TensorType, Type, are_numbers
 from commonir.symbolic import Dim
-from commonir.symbolic.constraints import NotKnownError
+from commonir.symbolic.errors import NotKnownError
 
 _SHORT = 64
 """The most elements of a tensor of several axes that shape arithmetic tracks."""

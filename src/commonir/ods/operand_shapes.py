@@ -5,7 +5,7 @@ from __future__ import annotations
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, are_known, are_numbers
 from commonir.symbolic import Dim
-from commonir.symbolic.constraints import NotKnownError
+from commonir.symbolic.errors import NotKnownError
 
 _UNKNOWN_SIZE = "a size of an operand is not known before running"
 

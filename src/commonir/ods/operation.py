@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
+from commonir.base.diagnostics import Diagnostic
+from commonir.base.shared import Shared
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.ir.data import Data
-from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import Type
 from commonir.ods.definition import Definition, coerced, not_a_value, split_arguments, successors_of
 from commonir.ods.fields import MISSING
 from commonir.ods.inference import infer
 from commonir.ods.known import NOT_COMPUTED
 from commonir.ods.text_form import TextForm
-
-Positions: TypeAlias = dict[Block, dict[Operation, int]]
-"""Positions of operations among the printed ones of their block; computed when first needed."""
 
 
 class Op(TextForm, Definition):
@@ -61,11 +60,12 @@ class Op(TextForm, Definition):
         if layout.successors:
             self.successors = successors_of(self, args)
 
-    def path_to(self, op: Operation, positions: Positions) -> str | None:  # noqa: ARG002  none by default
-        """Returns the path of an operation nested in it, in the notation of its file format; None for the default form.
+    def verify_sharing(self, shared: Shared) -> Iterable[Diagnostic]:  # noqa: ARG002  few share something
+        """Yields what `verify` does. What the checks of other operations of the program need, too, is in `shared`."""
+        return self.verify()
 
-        Pass the same `positions` to number each block once across calls.
-        """
+    def path_to(self, op: Operation) -> str | None:  # noqa: ARG002  none by default
+        """Returns the path of an operation in it, in the notation of its file format; None for the default form."""
         return None
 
     def folds(self, operands: Sequence[Data]) -> bool:  # noqa: ARG002  all by default

@@ -27,6 +27,7 @@ from commonir.base.codes import (
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Fix
 from commonir.base.lazy import LazyModule
 from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.shared import Shared
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.ir.attributes import StringAttr
@@ -51,7 +52,7 @@ from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.inference import Derived, check_use, infer, result_fields
 from commonir.ods.known import known_data
 from commonir.ods.mlir_op import MlirOp
-from commonir.ods.operation import Op, Positions
+from commonir.ods.operation import Op
 from commonir.ods.ordering import SORTED, put_in_order, sorted_operations
 from commonir.ods.patterns import as_value
 from commonir.ods.traits import ConstantLike, GraphRegion, Inline, SymbolTable, Terminator
@@ -72,9 +73,8 @@ MAX_SUGGESTIONS = 20
 Locate = Callable[[Operation, Diagnostic], Diagnostic]
 
 
-def _at_path() -> Locate:
-    positions: Positions = {}
-    return lambda op, diagnostic: diagnostic.located(where=path_of(op, positions))
+def _at_path(op: Operation, diagnostic: Diagnostic) -> Diagnostic:
+    return diagnostic.located(where=path_of(op))
 
 
 def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) -> list[Diagnostic]:
@@ -82,10 +82,10 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
 
     `locate` adds the location of an operation to a diagnostic; by default, `path_of`.
     """
-    locate = _at_path() if locate is None else locate
+    locate = _at_path if locate is None else locate
     diagnostics = Diagnostics()
     visible: set[Value] = set()
-    untrusted, orders = UntrustedValues(), _Orders()
+    untrusted, orders, shared = UntrustedValues(), _Orders(), Shared()
     pending = [_BlockVisit(iter((root,)))]
     while pending:
         visit = pending[-1]
@@ -95,7 +95,7 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
                 candidates = visible if len(diagnostics) < MAX_SUGGESTIONS else ()
                 is_defined = visible.issuperset(op.operands)
                 own = [] if is_defined else list(_undefined(op, visible, candidates, orders))
-                own += () if is_untrusted else _check(op, dialects)
+                own += () if is_untrusted else _check(op, dialects, shared)
                 wrong = [(op, d) for d in own]
                 if op.regions:
                     wrong += _check_symbols(op)
@@ -199,15 +199,11 @@ def _visits(region: Region, *, is_graph: bool) -> list[_BlockVisit]:
     return [*reachable, *[_BlockVisit(b.operations, b, values) for b in unreachable]]
 
 
-def path_of(op: Operation, positions: Positions | None = None) -> str:
-    """Returns the path of an operation: `main.block[CoreML7].operations[12] 'conv_3'`.
-
-    Pass the same `positions` to number each block once across calls.
-    """
-    positions = {} if positions is None else positions
+def path_of(op: Operation) -> str:
+    """Returns the path of an operation: `main.block[CoreML7].operations[12] 'conv_3'`."""
     at: Operation | None = op
     while at is not None:
-        path = at.path_to(op, positions) if isinstance(at, Op) else None
+        path = at.path_to(op) if isinstance(at, Op) else None
         if path is not None:
             return path
         at = at.parent_op
@@ -222,9 +218,7 @@ def path_of(op: Operation, positions: Positions | None = None) -> str:
             parts.append(f"modules[{at.parent_op.modules.index(at)}]")
         elif block is not None:
             name = at.first_name or at.source_name
-            parts.append(
-                f"operations[{_positions_in(block, positions)[at]}]" + (f" '{name}'" if name else f" {at.name}")
-            )
+            parts.append(f"operations[{block.positions(_is_listed)[at]}]" + (f" '{name}'" if name else f" {at.name}"))
         if block is not None and block.parent is not None and block.parent.parent is not None:
             parent = block.parent.parent
             if block.label or len(parent.regions) > 1:
@@ -233,28 +227,21 @@ def path_of(op: Operation, positions: Positions | None = None) -> str:
     return ".".join(reversed(parts))
 
 
-def source_path(op: Operation, positions: Positions | None = None) -> str:
+def source_path(op: Operation) -> str:
     """Returns the function and the name of the source operation that a lowered operation comes from: `rank0 'conv'`.
 
     An operation that is not lowered, or comes from one without a name, has its path, as by `path_of`.
     """
     origin = op.location
     if origin is None or origin.file or not origin.name:
-        return path_of(op, positions)
+        return path_of(op)
     function = next((at for at in op.ancestors() if isinstance(at, Symbol)), None)
     return f"'{origin.name}'" if function is None else f"{function.symbol_name} '{origin.name}'"
 
 
-def _positions_in(block: Block, positions: Positions) -> dict[Operation, int]:
-    """Returns the positions of operations among the listed ones of their block, from 0."""
-    result = positions.get(block)
-    if result is None:
-        result = positions[block] = {}
-        count = 0
-        for op in block.operations:
-            result[op] = count
-            count += not (isinstance(op, Op) and Inline in op.traits)
-    return result
+def _is_listed(op: Operation) -> bool:
+    """Returns whether an operation is one of those that a program lists, and that have a number."""
+    return not (isinstance(op, Op) and Inline in op.traits)
 
 
 def _undefined(
@@ -310,14 +297,14 @@ def _may_move(op: Operation, value: Value) -> bool:
     return isinstance(parent, Function) and parent.ordered_by_data and value.defining_op is not None
 
 
-def _check(op: Operation, dialects: Dialects) -> list[Diagnostic]:
+def _check(op: Operation, dialects: Dialects, shared: Shared) -> list[Diagnostic]:
     result: list[Diagnostic] = []
     not_ended = list(_not_ended(op)) if op.regions and isinstance(op, MlirOp) else []
     if not_ended:
         # Other errors in its blocks may be consequences.
         result += not_ended
     elif isinstance(op, Op):
-        result += check_operation(op)
+        result += check_operation(op, shared=shared)
     else:
         result += _check_undefined(op, dialects)
     if op.regions or op.successors:
@@ -440,11 +427,13 @@ def _needs_of(definition: type[Op]) -> _Needs:
     return _Needs(definition)
 
 
-def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None = None) -> list[Diagnostic]:
+def check_operation(
+    op: Op, *, inferring: bool = True, derived: Derived | None = None, shared: Shared | None = None
+) -> list[Diagnostic]:
     """Returns all errors of one operation by its definition, without its location.
 
     Without `inferring`, neither the types of its results are checked, nor constraints that only its meaning implies.
-    `derived` is the result of an earlier inference, if any.
+    `derived` is the result of an earlier inference, if any; `shared` has what the checks of a program share.
     """
     result: list[Diagnostic] = []
     needs = _needs_of(type(op))
@@ -477,7 +466,7 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
         if v is MISSING:
             return result
     if not result or not any(d.code in _PRECONDITIONS for d in result):
-        result += op.verify()
+        result += op.verify_sharing(Shared() if shared is None else shared)
     return result
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
+from commonir.base.diagnostics import DiagnosticError
+from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import UnitAttr
+from commonir.ir.call_graph import in_cycles
 from commonir.ir.cloning import clone
-from commonir.ir.module import Function, Invocation, Module
+from commonir.ir.module import Function, Invocation, Module, too_many_inlined
 from commonir.ir.operation import Block, Operation
 from commonir.ods import Dialects, Op, traits
-from commonir.passes.call_cycles import in_cycles
 from commonir.passes.symbols import Symbols
 
 _ROUNDS = 4
@@ -33,7 +35,10 @@ class _Call(NamedTuple):
 
 
 def inline(module: Module, dialects: Dialects, simplify: Simplify) -> int:
-    """Inlines calls of functions of a module; returns their number."""
+    """Inlines calls of functions of a module; returns their number.
+
+    Raises: DiagnosticError (E0303) when they stand for too many operations.
+    """
     return _Inlining(module, dialects.find("cf.br"), simplify).run()
 
 
@@ -45,6 +50,7 @@ class _Inlining:
         self._branch = branch
         self._simplify = simplify
         self._functions = [f for f in self._symbols if isinstance(f, Function)]
+        self._copied = 0
 
     def run(self) -> int:
         """Visits functions from callees to callers; returns the number of inlined calls."""
@@ -74,6 +80,7 @@ class _Inlining:
             built = self._put(call.op, callee)
             if built is not None:
                 count += 1
+                self._copied += len(built)
                 through = call.through | {callee}
                 pending += [_Call(op, through) for op in reversed(built) if isinstance(op, Invocation)]
         return count
@@ -90,7 +97,12 @@ class _Inlining:
         return result if fits and all(_is_known(inner) for inner in result.walk()) else None
 
     def _put(self, op: Operation, callee: Function) -> list[Operation] | None:
-        """Replaces a call by a copy of the function; returns the copied operations, None if that is not possible."""
+        """Replaces a call by a copy of the function; returns the copied operations, None if that is not possible.
+
+        Raises: DiagnosticError (E0303) when too many have been copied.
+        """
+        if self._copied > DEFAULT_LIMITS.max_inlined_operations:
+            raise DiagnosticError(too_many_inlined(callee.symbol_name))
         if len(callee.regions[0].blocks) == 1:
             return _splice(op, callee)
         return None if self._branch is None else _splice_blocks(op, callee, self._branch)

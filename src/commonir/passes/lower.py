@@ -14,16 +14,19 @@ from enum import Enum
 
 from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import MALFORMED_PROGRAM
+from commonir.base.shared import Shared
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.core.communication import rank_of, set_rank
 from commonir.dialects.mlir import ml_program
 from commonir.dialects.mlir.function_operations import FunctionOp, Visibility
 from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.call_graph import CallGraph, cycle_text, invoked_by
 from commonir.ir.cloning import clone
 from commonir.ir.core_types import core_type
 from commonir.ir.data import Data
 from commonir.ir.interface import NO_PORT, Port, metadata_of, neutral_attributes, port_attributes, set_metadata
-from commonir.ir.module import Function, Invocation, Module, distinct_names
+from commonir.ir.module import Function, Instances, Invocation, Module, distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, located_at
 from commonir.ir.types import FunctionType, StateType, TensorType, Type
@@ -44,7 +47,6 @@ from commonir.ods import (
 )
 from commonir.ods.branching import RegionBranch, SinglePath, single_path
 from commonir.ods.faults import with_operands
-from commonir.ods.operation import Positions
 from commonir.ods.patterns import differ_only_in_shape
 from commonir.ods.verify import MAX_SUGGESTIONS
 from commonir.passes.data_dependent_dims import DimNames
@@ -148,7 +150,11 @@ def core_types(module: Module) -> Mapping[Value, Type]:
     if _without_memory(module) is not module or any(is_unstructured(op) for op in module.nested()):
         return {}
     counts = Counter(op.callee for op in module.nested() if isinstance(op, Invocation))
-    functions = [f for f in module.defined_functions.values() if not f.is_template]
+    functions = _definitions(module)
+    try:
+        _check_calls(functions, None)
+    except DiagnosticError:
+        return {}
     out: dict[Value, Type] = {}
     own: dict[Value, Type] = {}
     for function in functions:
@@ -199,12 +205,15 @@ def _lowered(
         isinstance(op, Invocation) and preserved.stays(op) for op in module.nested()
     )
     inlined: set[Function] = set() if has_calls else _called_only(module, function)
+    lowered = [f for f in _definitions(module) if f not in inlined]
+    _check_calls(lowered, preserved)
+    shared = Shared()
     for op in module.body.operations:
-        if isinstance(op, Function) and (op.is_template or op.is_declaration or op in inlined):
+        if isinstance(op, Function) and op not in lowered:
             continue
         if isinstance(op, Function):
             shapes_of = input_shapes if op is main else {}
-            lowering = _Lowering(op, diagnostics, states, variables, defer, shapes_of, preserved)
+            lowering = _Lowering(op, diagnostics, states, variables, defer, shapes_of, preserved, shared)
             result.body.append(lowering.function())
         elif isinstance(op, ml_program.Global):
             _keep_global(variables, op, result, diagnostics)
@@ -216,6 +225,29 @@ def _lowered(
         result.body.append(variable)
     diagnostics.raise_errors()
     return result
+
+
+def _definitions(module: Module) -> list[Function]:
+    """Returns the functions of a module that have a body of their own."""
+    functions = [op for op in module.body.operations if isinstance(op, Function)]
+    return [f for f in functions if not (f.is_template or f.is_declaration)]
+
+
+def _check_calls(functions: Sequence[Function], preserved: PreservedOperations | None) -> None:
+    """Checks that the bodies of callees can take the place of the calls in some functions.
+
+    Raises: DiagnosticError (E0209) when functions call each other in a cycle, (E0303) when calls stand for too many
+    operations.
+    """
+
+    def called_by(op: Operation) -> Operation | None:
+        return None if preserved is not None and preserved.stays(op) else invoked_by(op)
+
+    graph = CallGraph(functions, called_by)
+    for cycle in graph.cycles():
+        message = f"functions call each other in a cycle: {cycle_text(cycle)}"
+        raise DiagnosticError(Diagnostic(MALFORMED_PROGRAM, message, where=path_of(cycle[0])))
+    graph.check_count()
 
 
 def _describe(result: Module, source: Module) -> None:
@@ -346,8 +378,10 @@ class _Lowering:
         defer: Deferral,
         shapes: Shapes,
         preserved: PreservedOperations | None = None,
+        shared: Shared | None = None,
     ) -> None:
         self.source = source
+        self.shared = Shared() if shared is None else shared
         self.preserved = preserved
         self.copies: set[Operation] = set()
         self.block = Block()
@@ -359,7 +393,6 @@ class _Lowering:
         self.shapes = shapes
         self.states = states.by_input
         self.values: dict[Value, Value] = {}
-        self.positions: Positions = {}
         # Operations that could not be lowered, which has been reported, and their results.
         self.failed: set[Operation] = set()
         self.missing: set[Value] = set()
@@ -495,7 +528,7 @@ class _Lowering:
             self._fail(op)
             return None
         try:
-            called = None if errors else op.called_with([v.type for v in operands])
+            called = None if errors else op.called_with([v.type for v in operands], self.shared.of(Instances))
         except DiagnosticError as error:
             called, errors = None, list(error.diagnostics)
         if called is None:
@@ -532,7 +565,7 @@ class _Lowering:
             self.missing.add(result)
             if value not in self.missing:
                 message = f"{called.symbol_name}: output '{value.name}' is not defined"
-                self.diagnostics.add(UNDEFINED_VALUE, message, where=path_of(op, self.positions))
+                self.diagnostics.add(UNDEFINED_VALUE, message, where=path_of(op))
 
     def _check_results(
         self, called: Function, inputs: Sequence[Value | None], outputs: Sequence[Value], frame: _Frame, user: Operation
@@ -545,7 +578,7 @@ class _Lowering:
             check = called.result_check(known, outputs)
         except DiagnosticError as error:
             self.diagnostics.extend(
-                located_at(d.located(where=path_of(user, self.positions)), user.location) for d in error.diagnostics
+                located_at(d.located(where=path_of(user)), user.location) for d in error.diagnostics
             )
             return
         if isinstance(check, Op):
@@ -594,7 +627,7 @@ class _Lowering:
             return []
         if self.untrusted.propagate(op):
             return []
-        diagnostics = check_operation(op)
+        diagnostics = check_operation(op, shared=self.shared)
         self.untrusted.record(op, diagnostics)
         return [d for d in diagnostics if d.is_error]
 
@@ -643,7 +676,7 @@ class _Lowering:
             if v not in self.values and v not in self.missing:
                 candidates = self.values if len(self.diagnostics) < MAX_SUGGESTIONS else ()
                 found = undefined_operand(user, n, v, candidates)
-                self.diagnostics.extend([found.located(where=path_of(user, self.positions))])
+                self.diagnostics.extend([found.located(where=path_of(user))])
         if self.preserved is None:
             return tuple([self.values[v] for v in values if v in self.values])
         return self._cast([v for v in values if v in self.values], self._stays(user))
@@ -664,7 +697,7 @@ class _Lowering:
     def _report(self, op: Operation, diagnostics: Iterable[Diagnostic]) -> None:
         """Reports why the results of an operation have no replacement."""
         found = [with_operands(op, d) for d in diagnostics] if isinstance(op, Op) else diagnostics
-        self.diagnostics.extend(located_at(d.located(where=path_of(op, self.positions)), op.location) for d in found)
+        self.diagnostics.extend(located_at(d.located(where=path_of(op)), op.location) for d in found)
         self._fail(op)
 
     def _fail(self, op: Operation) -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from commonir.dialects.mlir.ml_program import Global, GlobalLoad, GlobalLoadGraph, GlobalStore, GlobalUse
+from commonir.ir.call_graph import in_cycles
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Op, traits
-from commonir.passes.call_cycles import in_cycles
 from commonir.passes.symbols import Symbols
 
 

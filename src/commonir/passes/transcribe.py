@@ -41,6 +41,13 @@ class Transcription:
         """
         return self.place(copied(op, operands, regions)).results
 
+    def inlined(self, op: Operation) -> Function | None:  # noqa: ARG002  none by default
+        """Returns the function whose body takes the place of an operation, which calls it.
+
+        Raises: DiagnosticError for a call that must not stay; it is reported with its path.
+        """
+        return None
+
     def prepare(self) -> None:
         """Inserts operations before all others; may replace the copies of inputs."""
 
@@ -101,6 +108,12 @@ class Transcription:
             op = frame.next()
             if op is None:
                 frames.pop()
+                self._leave(frame)
+                continue
+            called = self._called(op)
+            if called is not None:
+                self.values.update(zip(called.inputs, [self.values.get(v, v) for v in op.operands], strict=True))
+                frames.append(Frame(frame.block, called.body, op, called))
                 continue
             if op.regions and op not in frame.ready:
                 regions = tuple([Region([self._block_like(b) for b in region.blocks]) for region in op.regions])
@@ -114,6 +127,21 @@ class Transcription:
                 continue
             self.block = frame.block
             self.transcribe(op, frame.ready.pop(op, ()))
+
+    def _called(self, op: Operation) -> Function | None:
+        try:
+            return self.inlined(op)
+        except DiagnosticError as error:
+            self.diagnostics.extend(d.located(where=path_of(op)) for d in error.diagnostics)
+            return None
+
+    def _leave(self, frame: Frame) -> None:
+        """Maps the results of a call to what the body in its place returned."""
+        if frame.call is not None and frame.called is not None:
+            for result, value in zip(frame.call.results, frame.called.outputs, strict=True):
+                new = self.values.get(value, value)
+                new.name = new.name or result.name
+                self.values[result] = new
 
     def transcribe(self, op: Operation, regions: tuple[Region, ...] = ()) -> None:
         """Copies or replaces an operation, and maps its results."""
@@ -134,10 +162,14 @@ class Transcription:
 
 
 class Frame:
-    """A block that is being filled from the rest of its source."""
+    """A block that is being filled from the rest of its source, for the body of a function in the place of a call."""
 
-    def __init__(self, block: Block, source: Block) -> None:
+    def __init__(
+        self, block: Block, source: Block, call: Operation | None = None, called: Function | None = None
+    ) -> None:
         self.block = block
+        self.call = call
+        self.called = called
         self.ready: dict[Operation, tuple[Region, ...]] = {}
         self._remaining = list(reversed(list(source.operations)))
 

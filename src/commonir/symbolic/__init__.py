@@ -11,7 +11,7 @@ import_members(
         ),
         "dims": (
             "Atom Dim DimExpr Floor Max Mod Monomial Symbol atom_dim bounds ceil_div floor_div index modulo regrouped "
-            "symbol terms_of"
+            "size_of symbol terms_of"
         ),
         "syntax": "DimSyntaxError declared_symbols parse text",
     },

@@ -32,6 +32,7 @@ from commonir.symbolic.dims import floor_div as floor_div
 from commonir.symbolic.dims import index as index
 from commonir.symbolic.dims import modulo as modulo
 from commonir.symbolic.dims import regrouped as regrouped
+from commonir.symbolic.dims import size_of as size_of
 from commonir.symbolic.dims import symbol as symbol
 from commonir.symbolic.dims import terms_of as terms_of
 from commonir.symbolic.syntax import DimSyntaxError as DimSyntaxError

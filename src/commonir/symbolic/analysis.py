@@ -32,6 +32,7 @@ from commonir.symbolic.dims import (
     terms_of,
     without,
 )
+from commonir.symbolic.errors import NotKnownError
 
 PROOF_STEPS = 32
 """The most case distinctions of one comparison."""
@@ -90,8 +91,11 @@ def at_least(a: Dim, b: Dim) -> bool:
     """Returns whether `a >= b` is proven for every value of the symbols."""
     if isinstance(a, int) and isinstance(b, int):
         return a >= b
-    x = a - b
-    return _is_nonnegative_alone(x) or (isinstance(x, DimExpr) and _is_proven_nonnegative(x))
+    try:
+        x = a - b
+        return _is_nonnegative_alone(x) or (isinstance(x, DimExpr) and _is_proven_nonnegative(x))
+    except NotKnownError:  # the difference is too large
+        return False
 
 
 @lru_cache(maxsize=1024)
@@ -228,7 +232,10 @@ def compare(a: Dim, b: Dim) -> bool | None:
         return True
     if isinstance(a, int) and isinstance(b, int):
         return False
-    difference = a - b
+    try:
+        difference = a - b
+    except NotKnownError:  # too large to be compared
+        return None
     if isinstance(difference, int):
         return difference == 0
     step = gcd(*(c for m, c in difference.terms.items() if m))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal
 
 from commonir.symbolic.analysis import (
     at_least,
@@ -20,8 +19,7 @@ from commonir.symbolic.analysis import (
     symbols,
 )
 from commonir.symbolic.dims import Dim
-
-Relation = Literal["==", "!=", "<=", "<", ">=", ">"]
+from commonir.symbolic.errors import NotationError, Relation
 
 _NEGATED: dict[Relation, Relation] = {"!=": "==", "<": ">=", ">": "<="}
 _IN_WORDS: dict[Relation, str] = {
@@ -35,37 +33,6 @@ _OF_NUMBERS: dict[Relation, Callable[[int, int], bool]] = {
     ">=": operator.ge,
     ">": operator.gt,
 }
-
-
-class NotationError(ValueError):
-    """A kernel that has no meaning: shapes that do not fit, element types that do not agree, an index without a range.
-
-    `lhs`, `relation`, `rhs`, `why` and `label` describe the violated fact, when it is one about dimensions.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        lhs: Dim | None = None,
-        relation: Relation | None = None,
-        rhs: Dim | None = None,
-        why: str = "",
-        label: str | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.lhs = lhs
-        self.relation: Relation | None = relation
-        self.rhs = rhs
-        self.why = why
-        self.label = label
-
-
-class NotKnownError(NotationError):
-    """A rank, dim or element that a definition needs is known only when the program runs.
-
-    The program is valid: engines compute the meaning of such an operation when execution reaches it.
-    """
 
 
 class Constraint:

@@ -4,6 +4,7 @@ A `DimExpr` is a polynomial with integer coefficients over atoms: symbols, `floo
 Ceiling and minimum are negations of these. Expressions are in normal form, so equal normal forms are equal
 expressions; a constant is always an `int`, so static shapes do not pay for symbols.
 Two symbols are never merged and no symbol is ever assumed to have a value. Divisors are assumed to be positive.
+Arithmetic raises NotKnownError for a result of more than `MAX_SIZE` symbols, which is an unknown dimension in types.
 Knows nothing of tensors. Source: `docs/architecture.md`, "Types that cross borders".
 """
 
@@ -13,12 +14,21 @@ from functools import lru_cache
 from math import gcd, inf
 
 from commonir.base.lazy import lazy_pattern
+from commonir.symbolic.errors import NotKnownError
+
+MAX_SIZE = 4096
+"""The most symbols of an expression, each occurrence counted: products of sums and nested divisions multiply them."""
+
+_FEW_TERMS = 64
+"""Sums of up to this many terms are not measured, because indices of kernels are added all the time."""
 
 
 class Symbol:
     """A named dimension (at least `least`), or an index (at least 0, below its range)."""
 
     __slots__ = ("is_index", "key", "least", "name")
+
+    size = 1
 
     def __init__(self, name: str, is_index: bool, least: int) -> None:
         self.name = name
@@ -36,9 +46,10 @@ class Symbol:
 class Floor:
     """`floor(num / den)`."""
 
-    __slots__ = ("den", "key", "num")
+    __slots__ = ("den", "key", "num", "size")
 
     def __init__(self, num: Dim, den: Dim) -> None:
+        self.size = _checked_size(num, den)
         self.num = num
         self.den = den
         self.key = f"floor({key_of(num)},{key_of(den)})"
@@ -53,9 +64,10 @@ class Floor:
 class Mod:
     """`num mod den`, with the sign of `den`."""
 
-    __slots__ = ("den", "key", "num")
+    __slots__ = ("den", "key", "num", "size")
 
     def __init__(self, num: Dim, den: Dim) -> None:
+        self.size = _checked_size(num, den)
         self.num = num
         self.den = den
         self.key = f"mod({key_of(num)},{key_of(den)})"
@@ -70,9 +82,10 @@ class Mod:
 class Max:
     """The largest of at least two values, none of which is known to be at least another."""
 
-    __slots__ = ("args", "key")
+    __slots__ = ("args", "key", "size")
 
     def __init__(self, args: tuple[Dim, ...]) -> None:
+        self.size = _checked_size(*args)
         self.args = tuple(sorted(args, key=key_of))
         self.key = f"max({','.join(map(key_of, self.args))})"
 
@@ -92,7 +105,7 @@ Terms = dict[Monomial, int]
 class DimExpr:
     """A polynomial in normal form that is not a constant; operators return an `int` when the result is one."""
 
-    __slots__ = ("_bounds", "_hash", "_key", "_names", "terms")
+    __slots__ = ("_bounds", "_hash", "_key", "_names", "_size", "terms")
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
@@ -100,6 +113,7 @@ class DimExpr:
         self._key: str | None = None
         self._bounds: tuple[float, float] | None = None
         self._names: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+        self._size = 0
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, DimExpr) and other.terms == self.terms)
@@ -116,6 +130,13 @@ class DimExpr:
             parts = [f"{c}*{'*'.join([a.key for a in m])}" for m, c in self.terms.items()]
             self._key = "+".join(sorted(parts))
         return self._key
+
+    @property
+    def size(self) -> int:
+        """The number of symbols in it, each occurrence counted."""
+        if not self._size:
+            self._size = sum([a.size for m in self.terms for a in m])
+        return self._size
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -144,6 +165,8 @@ class DimExpr:
         out = dict(self.terms)
         for m, c in terms_of(other).items():
             out[m] = out.get(m, 0) + c
+        if len(out) > _FEW_TERMS:
+            _checked_size(self, other)
         return normal(out)
 
     __radd__ = __add__
@@ -166,6 +189,8 @@ class DimExpr:
             return NotImplemented
         if isinstance(other, int):
             return self if other == 1 else normal({m: c * other for m, c in self.terms.items()})
+        if self.size * len(other.terms) + other.size * len(self.terms) > MAX_SIZE:
+            raise _too_large()
         out: Terms = {}
         for m, c in self.terms.items():
             for n, d in other.terms.items():
@@ -205,6 +230,23 @@ Dim = int | DimExpr
 def _is_dim(x: object) -> bool:
     """Returns whether an operand is a dim; other expression types implement the operation themselves."""
     return isinstance(x, (int, DimExpr))
+
+
+def size_of(x: Dim) -> int:
+    """Returns the number of symbols in an expression, each occurrence counted."""
+    return 0 if isinstance(x, int) else x.size
+
+
+def _checked_size(*parts: Dim) -> int:
+    """Returns the size of what is made of some expressions. Raises: NotKnownError when it is too large."""
+    result = sum(map(size_of, parts))
+    if result > MAX_SIZE:
+        raise _too_large()
+    return max(result, 1)
+
+
+def _too_large() -> NotKnownError:
+    return NotKnownError(f"a dimension is an expression of more than {MAX_SIZE:,} symbols")
 
 
 def parts_of(atom: Atom) -> tuple[Dim, ...]:

@@ -45,6 +45,9 @@ _WORDS = """assert bit bits class code dag def defm defset deftype defvar dump e
 int let list multiclass string then true"""
 KEYWORDS = frozenset(_WORDS.split())
 
+_MOST_INCLUDED_CHARS = 2**26
+"""Characters of all included files: a file that is included again is read again, so that includes may double."""
+
 
 class Location(NamedTuple):
     """A position in a file."""
@@ -292,6 +295,7 @@ class TokenStream:
             self._including.append(self._position)
             self._position = _TokenPosition(SourceFile("<prelude>", prelude), self._position.folder)
         self.included: list[str] = [real]
+        self._included_chars = 0
         self.kind = ""
         self.text = ""
         self.start = 0
@@ -395,7 +399,12 @@ class TokenStream:
             if not self._is_allowed(real):
                 self._refuse(name, "it lies outside of the folder of the file and those given with -I")
             self._including.append(position)
-            self._position = _TokenPosition(self.sources.read(real, os.path.join(folder, name)), os.path.dirname(real))
+            source = self.sources.read(real, os.path.join(folder, name))
+            self._included_chars += len(source.text)
+            if self._included_chars > _MOST_INCLUDED_CHARS:
+                message = f"files of more than {_MOST_INCLUDED_CHARS:,} characters are included, repeated ones counted"
+                raise DiagnosticError(self.location.diagnostic(file_codes.LIMIT_EXCEEDED, message))
+            self._position = _TokenPosition(source, os.path.dirname(real))
             self.file = self._position.file
             self.included.append(real)
             return

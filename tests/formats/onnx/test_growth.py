@@ -1,83 +1,61 @@
-"""Broken ONNX models take as much work for each finding when they are long as when they are short."""
+"""Functions that call functions: deep chains run, and calls that stand for too many operations are refused."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
-from pathlib import Path
-
+import numpy as np
 import onnx
 import pytest
-from onnx import ModelProto, NodeProto, helper
+from onnx import TensorProto, helper
 
-import commonir as cir
-from commonir import api
+import commonir
+from commonir.base.diagnostics import DiagnosticError
+from commonir.formats.onnx.read import loads
+from commonir.ir.types import f32, tensor
+from commonir.ods import Dialects, verify
 
-from tests.work_counts import calls_of
+DIALECTS = Dialects()
 
-_FLOAT = 1
-
-
-def _chain(node: Callable[[int], NodeProto], count: int) -> ModelProto:
-    value = helper.make_tensor_value_info
-    graph = helper.make_graph(
-        [node(n) for n in range(count)], "g", [value("x0", _FLOAT, [2])], [value(f"x{count}", _FLOAT, [2])]
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+_OPSETS = [helper.make_opsetid("", 17), helper.make_opsetid("f", 1)]
 
 
-def _reversed(count: int) -> ModelProto:
-    model = _chain(_relu, count)
-    nodes = list(model.graph.node)[::-1]
-    del model.graph.node[:]
-    model.graph.node.extend(nodes)
-    return model
+def _function(n: int, *called: int) -> onnx.FunctionProto:
+    """Returns the function F`n`, which calls others in sequence, or negates if it calls none."""
+    names = ["a", *[f"t{k}" for k in range(len(called) - 1)], "b"]
+    nodes = [helper.make_node(f"F{m}", [x], [y], domain="f") for m, x, y in zip(called, names, names[1:], strict=False)]
+    return helper.make_function("f", f"F{n}", ["a"], ["b"], nodes or [helper.make_node("Neg", ["a"], ["b"])], _OPSETS)
 
 
-def _relu(n: int, name: str = "") -> NodeProto:
-    return helper.make_node("Relu", [f"x{n}"], [f"x{n + 1}"], name)
+def _model(functions: list[onnx.FunctionProto]) -> commonir.Module:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([helper.make_node("F0", ["x"], ["y"], domain="f")], "g", [x], [y])
+    model = helper.make_model(graph, functions=functions, opset_imports=_OPSETS, ir_version=8)
+    module, diagnostics = loads(model.SerializeToString(), DIALECTS)
+    assert list(diagnostics) == []
+    return module
 
 
-def _of_own_domain(count: int) -> ModelProto:
-    return _chain(lambda n: helper.make_node("Foo", [f"x{n}"], [f"x{n + 1}"], domain=f"d{n}"), count)
+def test_results_of_chains_deeper_than_the_stack_of_python_have_types() -> None:
+    module = _model([*[_function(n, n + 1) for n in range(350)], _function(350)])
+    assert [v.type for v in module.main.outputs] == [tensor(f32, 2)]
 
 
-def _misspelt(count: int) -> ModelProto:
-    return _chain(lambda n: helper.make_node("Relo", [f"x{n}"], [f"x{n + 1}"]), count)
+@pytest.mark.slow
+def test_a_chain_of_functions_may_be_deeper_than_the_stack_of_python() -> None:
+    module = _model([*[_function(n, n + 1) for n in range(600)], _function(600)])
+    assert verify(module, DIALECTS) == []
+    np.testing.assert_array_equal(commonir.run(module, {"x": np.array([1, -2], np.float32)})["y"], [-1, 2])
 
 
-def _of_one_name(count: int) -> ModelProto:
-    return _chain(lambda n: _relu(n, "same"), count)
+def test_calls_that_double_are_refused_before_they_are_copied() -> None:
+    module = _model([*[_function(n, n + 1, n + 1) for n in range(40)], _function(40)])
+    assert verify(module, DIALECTS) == []
+    with pytest.raises(DiagnosticError, match="the calls in 'g' stand for more than 200,000 operations"):
+        commonir.run(module, {"x": np.zeros(2, np.float32)})
 
 
-def _check(path: Path) -> None:
-    api.check(path)
-    with suppress(cir.DiagnosticError):
-        cir.lower(cir.load(path))
-
-
-@pytest.mark.parametrize("model", [_reversed, _of_own_domain, _misspelt, _of_one_name])
-@pytest.mark.parametrize("command", [_check, api.fix])
-def test_work_grows_as_the_model_does(
-    model: Callable[[int], ModelProto], command: Callable[[Path], object], tmp_path: Path
-) -> None:
-    work: list[int] = []
-    for count in (8, 16, 32):
-        path = tmp_path / f"{count}.onnx"
-        onnx.save(model(count), path)
-        if not work:
-            command(path)  # loading does not count
-        work.append(calls_of(partial(command, path)))
-    short, middle, long = work
-    assert long - middle < 2.3 * (middle - short)
-
-
-def test_nodes_of_one_name_receive_names_of_their_own(tmp_path: Path) -> None:
-    model = _chain(lambda n: _relu(n, "same" if n else "same_1"), 5)
-    onnx.save(model, tmp_path / "m.onnx")
-    fixed = api.fix(tmp_path / "m.onnx")
-    assert fixed.module is not None
-    names = [op.source_name for op in fixed.module.nested() if op.name == "onnx.Relu"]
-    assert names == ["same_1", "same", "same_2", "same_3", "same_4"]
-    assert (len(fixed.fixed), fixed.remaining) == (3, ())
+def test_a_long_cycle_is_reported_once_and_shortened() -> None:
+    module = _model([_function(n, (n + 1) % 100) for n in range(100)])
+    messages = [d.message for d in verify(module, DIALECTS)]
+    first = " -> ".join([f"f::F{n}" for n in range(15)])
+    assert messages == [f"functions call each other in a cycle: {first} -> 85 more -> f::F0"]

@@ -92,7 +92,11 @@ def profile(
     INPUT is as in `cir run`. Further files of a program of ranks may stand before it.
     """
     names = [name for text in engines for name in text.split(",") if name]
-    with session.progress(f"reading {model}") as progress:
+    with (
+        session.limited_memory(mem_limit),
+        session.limited_time(None),
+        session.progress(f"reading {model}") as progress,
+    ):
         program, function, texts = session.called(session.with_externs(session.load(model), externs), function, inputs)
         arrays = session.inputs(program, texts, function=function, seed=seed, resize=is_resizing)
         measured = session.api.profile_engines(

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from commonir.api import Array, Port
     from commonir.cli.arrays import ArraySummary
+    from commonir.cli.limits import TimeLeft
     from commonir.reports import JsonValue
 
 _TOP_CLASSES = 5
@@ -183,6 +184,12 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
     check_sharding(options.ranks, options.parallel)
     check_suffixes(options)
     _check_reproducible(options)
+    with session.limited_memory(options.mem_limit), session.limited_time(options.time_limit) as left:
+        return _run_all(session, model, inputs, options, left)
+
+
+def _run_all(session: Session, model: str, inputs: tuple[str, ...], options: RunOptions, left: TimeLeft) -> Answer:
+    """Runs a program on all sets of inputs."""
     stored = session.stored
     expected = [()] if options.expect is None else [(run,) for run in stored.read_stored(options.expect)]
     api, arrays = session.api, session.arrays
@@ -201,7 +208,7 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
         )
         progress.step(f"running {model}")
         runs = [
-            _run(session, program, function, known, options.seed + n, dims, commonir.State(initial), options)
+            _run(session, program, function, known, options.seed + n, dims, commonir.State(initial), options, left)
             for n, known in enumerate(given)
         ]
     if not is_reporting:
@@ -223,6 +230,7 @@ def _run(
     dims: Mapping[str, int],
     state: commonir.State,
     options: RunOptions,
+    left: TimeLeft,
 ) -> Ran:
     """Runs a program as the options say."""
     api = session.api
@@ -235,7 +243,7 @@ def _run(
         seed=seed,
         dims=dims,
         state=state,
-        options=api.engine_options(memory_limit_bytes=options.mem_limit, time_limit_seconds=options.time_limit),
+        options=api.engine_options(memory_limit_bytes=options.mem_limit, time_limit_seconds=left.seconds),
         ranks=options.ranks,
         parallel=options.parallel,
         findings=session.findings,

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.shared import Shared
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.dialects import onnx
@@ -24,7 +25,8 @@ from commonir.dialects.common_ir.ordering import CyclicOrder
 from commonir.dialects.common_ir.signatures import attributes_from
 from commonir.dialects.onnx.program import check_graph
 from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
-from commonir.ir.module import Function, Invocation, Module, NamedValues, Symbol
+from commonir.ir.call_graph import Cycles, cycle_text
+from commonir.ir.module import Function, Instances, Invocation, Module, NamedValues, Symbol, symbols_named
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, symbols_of, unknown
 from commonir.notation import NotationError
@@ -40,7 +42,6 @@ from commonir.ods.declared_types import (
     declared_type,
 )
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
-from commonir.ods.operation import Positions
 from commonir.ods.specialize import specialize
 from commonir.symbolic import Dim, symbol
 from commonir.symbolic.constraints import Constraint
@@ -112,9 +113,9 @@ class FunctionDefinition(
     def symbol_name(self) -> str:
         return self.sym_name
 
-    def path_to(self, op: Operation, positions: Positions) -> str | None:
+    def path_to(self, op: Operation) -> str | None:
         around = self.parent_op.symbol_name if isinstance(self.parent_op, Namespace) else onnx.GRAPH
-        return onnx.path_in(self, f"{around}.function '{self.sym_name}'", op, positions)
+        return onnx.path_in(self, f"{around}.function '{self.sym_name}'", op)
 
     @property
     def body(self) -> Block:
@@ -139,10 +140,13 @@ class FunctionDefinition(
         return ()
 
     def verify(self) -> Iterator[Diagnostic]:
-        yield from check_graph(self.content)
-        yield from checks.limited(self._broken_rules())
+        return self.verify_sharing(Shared())
 
-    def _broken_rules(self) -> Iterator[Diagnostic]:
+    def verify_sharing(self, shared: Shared) -> Iterator[Diagnostic]:
+        yield from check_graph(self.content)
+        yield from checks.limited(self._broken_rules(shared))
+
+    def _broken_rules(self, shared: Shared) -> Iterator[Diagnostic]:
         try:
             attributes = attributes_from(self.attributes)
             declared = self.declared_types()
@@ -182,10 +186,9 @@ class FunctionDefinition(
         texts = {v: declared[v.name] for v in self._interface if v.name in declared}
         yield from DeclaredTypes(self, self.body, texts).findings()
         yield from self.undeclared_references(formals)
-        cycle = recursion_of(self)
-        if cycle and cycle[0] == self.sym_name:
-            text = f"function '{self.sym_name}' calls itself: {' -> '.join(cycle)}"
-            yield rules.NO_RECURSION.broken(text)
+        cycle = shared.of(Cycles).through(self, lambda: _definitions_around(self))
+        if cycle:
+            yield rules.NO_RECURSION.broken(f"function '{self.sym_name}' calls itself: {cycle_text(cycle)}")
 
     def undeclared_references(self, formals: Collection[str]) -> Iterator[Diagnostic]:
         """Attributes of the function that nodes refer to and that it does not have."""
@@ -321,6 +324,12 @@ class FunctionDefinition(
         return tuple([declared.get(v.name) or as_declared(v.type) for v in values])
 
 
+def _definitions_around(function: FunctionDefinition) -> list[FunctionDefinition]:
+    """Returns the functions of a program, or the function alone if it is in none."""
+    module = module_around(function)
+    return [function] if module is None else [op for op in module.nested() if isinstance(op, FunctionDefinition)]
+
+
 # -- instances
 
 
@@ -334,8 +343,8 @@ def instance_of(
 
     The dimension variables of its signature are the sizes of the operands there: they are names of the function only,
     whatever the same names mean where it is called.
-    Raises: DiagnosticError (E0502, E0503, E0505) when operands or values do not fit, (E0255) when it calls itself, or
-    its operations need each other in a cycle.
+    Raises: DiagnosticError (E0502, E0503, E0505) when operands or values do not fit, (E0255) when its operations need
+    each other in a cycle.
     """
     groups = function.groups(types, counts)
     bindings = function.unified(types, counts)
@@ -343,9 +352,6 @@ def instance_of(
     wrong = tuple(function.undeclared_references([a.name for a in attributes_from(function.attributes)]))
     if wrong:
         raise DiagnosticError(*wrong)
-    cycle = recursion_of(function)
-    if cycle:
-        raise DiagnosticError(rules.NO_RECURSION.broken(f"functions call each other in a cycle: {' -> '.join(cycle)}"))
     block, values = _received(groups, bindings)
     types_of_operands = [d for group in groups for d in group.declared_operands()]
     declared = tuple(map(str, (*types_of_operands, *function.signature_types()[len(groups) :])))
@@ -413,8 +419,8 @@ def declared_as(user: Operation, name: str) -> Symbol | None:
 
 def symbol_in(block: Block | None, name: str) -> Symbol | None:
     """The first declaration or library of a name in a block; nodes cannot refer to a graph."""
-    for op in () if block is None else block.operations:
-        if isinstance(op, Symbol) and not isinstance(op, Function) and op.symbol_name == name:
+    for op in () if block is None else symbols_named(block, name):
+        if isinstance(op, Symbol) and not isinstance(op, Function):
             return op
     return None
 
@@ -474,7 +480,8 @@ class Call(Op, Invocation, name="common_ir.call"):
             return declared
         return self.counts, len(definition.inputs), *map(str, definition.signature_types())
 
-    def called_with(self, types: Sequence[Type]) -> onnx.FunctionInstance:
+    def called_with(self, types: Sequence[Type], instances: Instances | None = None) -> onnx.FunctionInstance:
+        del instances
         result = self.definition
         if result is None:
             raise DiagnosticError(rules.DECLARED.broken(f"the function '{self.function}' is not declared"))
@@ -494,22 +501,3 @@ class Call(Op, Invocation, name="common_ir.call"):
             expected = plural(len(result.outputs), "output")
             text = f"function '{result.sym_name}' has {expected}, the node names {len(self.results)}"
             yield Diagnostic(WRONG_OPERAND_COUNT, text)
-
-
-def recursion_of(function: FunctionDefinition) -> tuple[str, ...]:
-    """Names of functions that call each other in a cycle, reached from one; nothing when there is no cycle."""
-    path: list[FunctionDefinition] = []
-    done: set[FunctionDefinition] = set()
-    pending: list[FunctionDefinition | None] = [function]
-    while pending:
-        at = pending.pop()
-        if at is None:
-            done.add(path.pop())
-        elif at in path:
-            return tuple([f.sym_name for f in path[path.index(at) :]] + [at.sym_name])
-        elif at not in done:
-            path.append(at)
-            pending.append(None)
-            called = {c.definition: None for c in at.walk() if isinstance(c, Call)}
-            pending.extend(f for f in called if f is not None)
-    return ()

@@ -24,7 +24,7 @@ from commonir.dialects.common_ir.functions import (
 )
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN, signature_from
 from commonir.ir.attributes import DictionaryAttr, StringAttr
-from commonir.ir.module import Invocation, Symbol
+from commonir.ir.module import Instances, Invocation, Symbol
 from commonir.ir.types import ElementType, Type
 from commonir.ods import Op, attr_types, attribute, traits
 from commonir.ods.declared import AmbiguousName, Declaration, DeclaredOp, Multiplicity, Signature, define
@@ -46,7 +46,13 @@ class OperatorNode(DeclaredOp, Invocation):
         """
         return self.called_with([v.type for v in self.operands])
 
-    def called_with(self, types: Sequence[Type]) -> onnx.FunctionInstance:
+    @property
+    def definition(self) -> FunctionDefinition:
+        """The function that says what it computes. Raises: DiagnosticError (E0512) when there is none."""
+        return self._meaning()
+
+    def called_with(self, types: Sequence[Type], instances: Instances | None = None) -> onnx.FunctionInstance:
+        del instances
         return instance_of(
             self._meaning(), DictionaryAttr(tuple(self.declared_attributes.items())), types, self.segment_sizes
         )

@@ -27,7 +27,8 @@ from commonir.ods.declared_types import (
 )
 from commonir.ods.patterns import Pattern
 from commonir.symbolic import Dim
-from commonir.symbolic.constraints import Constraint, NotKnownError
+from commonir.symbolic.constraints import Constraint
+from commonir.symbolic.errors import NotKnownError
 
 
 class DeclaredValues:

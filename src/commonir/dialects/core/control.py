@@ -288,8 +288,9 @@ class Call(CoreOp, name="core.call"):
     def function(self) -> Function | None:
         """The function it runs; None when no module around it has one of this name."""
         for holder in self.ancestors():
-            if isinstance(holder, Module) and self.callee in holder.functions:
-                return holder.functions[self.callee]
+            called = holder.symbol(self.callee) if isinstance(holder, Module) else None
+            if isinstance(called, Function):
+                return called
         return None
 
     def verify(self) -> Iterable[Diagnostic]:

@@ -37,7 +37,7 @@ from commonir.ods.type_rules import (
     all_types_match,
     types_match_with,
 )
-from commonir.symbolic.constraints import NotationError
+from commonir.symbolic.errors import NotationError
 
 if TYPE_CHECKING:
     from commonir.dialects.core.base import Function1

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_OPERAND_COUNT, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.dialects.mlir.function_operations import FunctionOp, ReturnOp, Visibility
 from commonir.ir.attributes import DictionaryAttr
-from commonir.ir.module import Function, Invocation, Module, Symbol, replace_function
+from commonir.ir.module import Function, Instances, Invocation, Module, Symbol, replace_function
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.symbol_suggestions import symbol_help
 from commonir.ir.types import FunctionType, Type
@@ -61,8 +60,8 @@ class Return(ReturnOp, name="func.return", traits=(has_parent("func.func"),)):
 def _symbol_for(user: Operation, name: str) -> Symbol | None:
     """Returns the symbol that a name refers to at its use: the nearest enclosing module that has it decides."""
     for holder in user.ancestors():
-        if isinstance(holder, Module) and name in holder.symbols:
-            return holder.symbols[name]
+        if isinstance(holder, Module) and (result := holder.symbol(name)) is not None:
+            return result
     return None
 
 
@@ -96,17 +95,12 @@ class Call(
     def callee(self) -> Func | None:
         return _function_for(self, self.callee_)
 
-    def called_with(self, types: Sequence[Type]) -> Function | None:
-        del types
+    def called_with(self, types: Sequence[Type], instances: Instances | None = None) -> Function | None:
+        del types, instances
         called = self.callee
         if called is None or called.is_declaration:
             message = f"{self.name}: '{self.callee_}' has no body that could run"
             raise DiagnosticError(Diagnostic(UNKNOWN_SYMBOL, message))
-        cycle = cycle_of(called)
-        if cycle:
-            raise DiagnosticError(
-                Diagnostic(MALFORMED_PROGRAM, f"functions call each other in a cycle: {' -> '.join(cycle)}")
-            )
         return called
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -139,25 +133,6 @@ class Call(
 
 def _unknown_function(op: Operation, name: str, what: str) -> Diagnostic:
     return Diagnostic(UNKNOWN_SYMBOL, f"{op.name}: C1: '{name}' {what}", help=symbol_help(op, name, Func))
-
-
-def cycle_of(function: Func) -> list[str]:
-    """The functions that lead from one back to itself by calls; nothing when none do."""
-    before: dict[Func, Func] = {}
-    pending: list[Func] = [function]
-    while pending:
-        at = pending.pop()
-        for op in at.walk():
-            called = op.callee if isinstance(op, Call) else None
-            if called is function:
-                path = [at]
-                while path[-1] is not function:
-                    path.append(before[path[-1]])
-                return [*[f.sym_name for f in reversed(path)], function.sym_name]
-            if called is not None and called not in before:
-                before[called] = at
-                pending.append(called)
-    return []
 
 
 def _signature_problems(typing: Typing) -> Iterator[str]:
@@ -234,4 +209,4 @@ DIALECT = Dialect(
     own="commonir.ods.own_forms:NOTHING",
 )
 
-__all__ = ["DIALECT", "Call", "CallIndirect", "Constant", "Func", "Return", "Visibility", "cycle_of"]
+__all__ = ["DIALECT", "Call", "CallIndirect", "Constant", "Func", "Return", "Visibility"]

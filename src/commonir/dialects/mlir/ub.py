@@ -17,7 +17,7 @@ from commonir.ir.types import TensorType, boolean
 from commonir.ods import Dialect, MlirOp, attr_types, attribute, definitions_in, result, traits
 from commonir.ods.own_forms import own_forms
 from commonir.ods.type_constraints import AnyType
-from commonir.symbolic.constraints import NotationError
+from commonir.symbolic.errors import NotationError
 
 POISON = DialectAttr("ub", "poison")
 OWN = own_forms(POISON)

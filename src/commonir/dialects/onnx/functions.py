@@ -6,17 +6,21 @@ specification, functions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import dropwhile
 
 from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_PROGRAM
+from commonir.base.shared import Shared
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.onnx.base import DATA_TYPES
 from commonir.dialects.onnx.program import Custom, GraphFunction, Return, check_graph, default_operation_set
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.module import Function, Invocation, Module
+from commonir.ir.call_graph import Cycles, cycle_text
+from commonir.ir.module import Function, Instances, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, unknown
 from commonir.notation import NotationError
@@ -95,37 +99,31 @@ class LocalFunction(
         return (*self.required_attributes, *(name for name, _ in self.default_attributes.entries))
 
     def verify(self) -> Iterator[Diagnostic]:
+        return self.verify_sharing(Shared())
+
+    def verify_sharing(self, shared: Shared) -> Iterator[Diagnostic]:
         yield from check_graph(self.content)
-        cycle = _cycle(self)
+        holder = self.parent_op
+        cycle = shared.of(Cycles).through(
+            self, lambda: holder.defined_functions.values() if isinstance(holder, Module) else (self,)
+        )
         if cycle:
             yield _in_a_cycle(cycle)
 
     def instance(
-        self, types: Sequence[Type], arguments: Mapping[str, Attribute], absent: Sequence[int] = ()
+        self,
+        types: Sequence[Type],
+        attributes: DictionaryAttr,
+        absent: Sequence[int] = (),
+        instances: Instances | None = None,
     ) -> FunctionInstance:
         """The function on operands of some types, with values for its attributes; `absent` inputs are not given.
 
-        Raises: DiagnosticError (E0209) when it calls itself, (E0502) for more operands than it has inputs.
+        `instances` are shared by calls. Raises: DiagnosticError (E0209) when it calls itself, (E0502) for more operands
+        than it has inputs, (E0303) for too many operations.
         """
-        cycle = _cycle(self)
-        if cycle:
-            raise DiagnosticError(_in_a_cycle(cycle))
-        formal = self.inputs
-        places = [n for n in range(len(formal)) if n not in absent]
-        if len(types) > len(places):
-            text = f"'{self.sym_name}' has {plural(len(formal), 'input')}, found {len(types) + len(absent)}"
-            raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, text))
-        actual = [formal[n] for n in places[: len(types)]]
-        block = Block(types, [v.name for v in actual])
-        values: dict[Value, Value | None] = dict.fromkeys(formal)
-        values.update(zip(actual, block.arguments, strict=True))
-        known = {**dict(self.default_attributes.entries), **arguments}
-        result = FunctionInstance(self.sym_name, Region([block]))
-        # Its parent is that of the function, without being part of the program, so that calls in it are resolved.
-        result.parent = self.parent
-        for op in self.body.operations:
-            _copy(op, values, known, block)
-        return result
+        wanted = _Wanted(self, tuple(types), attributes, tuple(absent))
+        return _instance(wanted, Instances() if instances is None else instances)
 
 
 class Call(DeclaredResults, Invocation, name="onnx.call"):
@@ -145,15 +143,23 @@ class Call(DeclaredResults, Invocation, name="onnx.call"):
     def callee(self) -> LocalFunction | None:
         for holder in self.ancestors():
             if isinstance(holder, Module):
-                result = holder.symbols.get(self.function)
+                result = holder.symbol(self.function)
                 return result if isinstance(result, LocalFunction) else None
         return None
 
-    def called_with(self, types: Sequence[Type]) -> Function | None:
+    def called_with(self, types: Sequence[Type], instances: Instances | None = None) -> Function | None:
         result = self.callee
-        return None if result is None else result.instance(types, dict(self.attributes.entries), self.absent)
+        return None if result is None else result.instance(types, self.attributes, self.absent, instances)
+
+    def wanted(self, types: Sequence[Type]) -> _Wanted | None:
+        """Returns what determines the instance that it runs; None if there is no such function."""
+        result = self.callee
+        return None if result is None else _Wanted(result, tuple(types), self.attributes, self.absent)
 
     def verify(self) -> Iterator[Diagnostic]:
+        return self.verify_sharing(Shared())
+
+    def verify_sharing(self, shared: Shared) -> Iterator[Diagnostic]:
         called = self.callee
         if called is None:
             if any(isinstance(holder, Module) for holder in self.ancestors()):
@@ -174,19 +180,19 @@ class Call(DeclaredResults, Invocation, name="onnx.call"):
         for name in sorted(arguments.difference(called.attribute_names)):
             help = did_you_mean(name, called.attribute_names)
             yield Diagnostic(WRONG_ATTRIBUTE, f"'{self.function}' has no attribute '{name}'", help=help)
-        yield from self._wrong_results(called)
+        yield from self._wrong_results(called, shared.of(Instances))
 
     @property
     def keeps_declared_shapes(self) -> bool:
         return False
 
-    def _wrong_results(self, called: LocalFunction) -> Iterator[Diagnostic]:
+    def _wrong_results(self, called: LocalFunction, instances: Instances) -> Iterator[Diagnostic]:
         """Yields results that the file declares otherwise than the function gives them for these operands."""
         types = [v.type for v in self.inputs]
         if unknown in types or all(r.type is unknown for r in self.results):
             return
         try:
-            instance = called.instance(types, dict(self.attributes.entries), self.absent)
+            instance = called.instance(types, self.attributes, self.absent, instances)
         except (DiagnosticError, NotationError):
             return  # reported where the function is wrong, or when it runs
         if len(instance.outputs) >= len(self.results):
@@ -206,34 +212,79 @@ class FunctionInstance(
         return self.sym_name
 
 
-def _in_a_cycle(names: Sequence[str]) -> Diagnostic:
-    return Diagnostic(MALFORMED_PROGRAM, f"functions call each other in a cycle: {' -> '.join(names)}")
+class _Wanted(NamedTuple):
+    """What determines an instance."""
+
+    function: LocalFunction
+    types: tuple[Type, ...]
+    attributes: DictionaryAttr
+    absent: tuple[int, ...]
 
 
-def _cycle(function: LocalFunction) -> list[str]:
-    """The functions that lead from one back to itself; nothing when none do."""
-    holder = function.parent_op
-    known: Mapping[str, Operation] = holder.symbols if isinstance(holder, Module) else {}
-    before: dict[str, str] = {}
-    pending: list[LocalFunction] = [function]
-    while pending:
-        at = pending.pop()
-        for op in at.walk():
-            if not isinstance(op, Call):
-                continue
-            if op.function == function.sym_name:
-                path = [at.sym_name]
-                while path[-1] != function.sym_name:
-                    path.append(before[path[-1]])
-                return [*reversed(path), function.sym_name]
-            result = known.get(op.function)
-            if isinstance(result, LocalFunction) and op.function not in before:
-                before[op.function] = at.sym_name
-                pending.append(result)
-    return []
+_Steps = Generator[_Wanted, FunctionInstance, None]
+"""Steps that yield what determines the instance that a call needs, and receive the instance."""
+
+_Building = Generator[_Wanted, FunctionInstance, FunctionInstance]
 
 
-def _copy(source: Operation, values: dict[Value, Value | None], known: Mapping[str, Attribute], block: Block) -> None:
+def _instance(wanted: _Wanted, instances: Instances) -> FunctionInstance:
+    """Returns an instance, after those of the calls in it.
+
+    Those that are being built are in a dictionary, because functions may call each other deeper than Python does.
+    Raises: DiagnosticError.
+    """
+    building: dict[LocalFunction, tuple[_Wanted, _Building]] = {}
+    needed: _Wanted | None = wanted
+    result: FunctionInstance | None = None
+    while True:
+        if needed is not None:
+            known = instances.get(needed)
+            result = known if isinstance(known, FunctionInstance) else None
+            if result is None:
+                if needed.function in building:
+                    raise DiagnosticError(_in_a_cycle(_from(needed.function, building)))
+                building[needed.function] = needed, _built(needed)
+        if result is not None and not building:
+            return result
+        current, steps = next(reversed(building.values()))
+        try:
+            needed = next(steps) if result is None else steps.send(result)
+        except StopIteration as end:
+            built: FunctionInstance = end.value
+            needed, result = None, built
+            instances.add(current, built)
+            del building[current.function]
+
+
+def _from(function: LocalFunction, building: Iterable[LocalFunction]) -> list[LocalFunction]:
+    return list(dropwhile(lambda f: f is not function, building))
+
+
+def _built(wanted: _Wanted) -> _Building:
+    function, types = wanted.function, wanted.types
+    formal = function.inputs
+    places = [n for n in range(len(formal)) if n not in wanted.absent]
+    if len(types) > len(places):
+        text = f"'{function.sym_name}' has {plural(len(formal), 'input')}, found {len(types) + len(wanted.absent)}"
+        raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, text))
+    actual = [formal[n] for n in places[: len(types)]]
+    block = Block(types, [v.name for v in actual])
+    values: dict[Value, Value | None] = dict.fromkeys(formal)
+    values.update(zip(actual, block.arguments, strict=True))
+    known = {**dict(function.default_attributes.entries), **dict(wanted.attributes.entries)}
+    result = FunctionInstance(function.sym_name, Region([block]))
+    # Its parent is that of the function, without being part of the program, so that calls in it are resolved.
+    result.parent = function.parent
+    for op in function.body.operations:
+        yield from _copy(op, values, known, block)
+    return result
+
+
+def _in_a_cycle(functions: Sequence[Operation]) -> Diagnostic:
+    return Diagnostic(MALFORMED_PROGRAM, f"functions call each other in a cycle: {cycle_text(functions)}")
+
+
+def _copy(source: Operation, values: dict[Value, Value | None], known: Mapping[str, Attribute], block: Block) -> _Steps:
     """Puts a copy of an operation of a function at the end of a block, values and attributes being actual ones."""
     if isinstance(source, Return):
         block.append(Return(tuple([v for u in source.outputs if (v := values.get(u, u)) is not None])))
@@ -244,7 +295,7 @@ def _copy(source: Operation, values: dict[Value, Value | None], known: Mapping[s
         copy = Block([a.type for a in inner.arguments], [a.name for a in inner.arguments], inner.label)
         values.update(zip(inner.arguments, copy.arguments, strict=True))
         for op in inner.operations:
-            _copy(op, values, known, copy)
+            yield from _copy(op, values, known, copy)
         regions.append(Region([copy]))
     if not isinstance(source, Op):
         return
@@ -252,9 +303,11 @@ def _copy(source: Operation, values: dict[Value, Value | None], known: Mapping[s
     block.append(built)
     values.update(zip(source.results, built.results, strict=False))
     if isinstance(built, Call):
-        called = built.called_with([v.type for v in built.inputs])
-        for v, inside in zip(built.results, called.outputs if called is not None else (), strict=False):
-            v.retype(inside.type if v.type is unknown else v.type)
+        wanted = built.wanted([v.type for v in built.inputs])
+        if wanted is not None:
+            called = yield wanted
+            for v, inside in zip(built.results, called.outputs, strict=False):
+                v.retype(inside.type if v.type is unknown else v.type)
     elif not isinstance(built, Custom):
         _infer_again(built)
 

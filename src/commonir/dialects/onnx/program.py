@@ -23,7 +23,6 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.ports import NO_PORT, ColorSpace, NewInterface, labels_of_text
 from commonir.ir.types import TensorType, Type, string
 from commonir.ods import DeclaredResults, Op, any_type, attr_types, attribute, operand, region, result, traits
-from commonir.ods.operation import Positions
 from commonir.ods.type_rules import are_compatible_types
 from commonir.symbolic import Dim
 
@@ -158,29 +157,30 @@ class _NamesGraphs(Protocol):
     graph_names: tuple[str, ...]
 
 
-def path_in(holder: Operation, path: str, op: Operation, positions: Positions) -> str | None:
+def path_in(holder: Operation, path: str, op: Operation) -> str | None:
     """Returns the path of an operation inside of a graph: `graph.node[3] 'loop'.body.node[0] 'add'`."""
     parts: list[str] = []
     while op is not holder:
         block, parent = op.parent, op.parent_op
         if block is None or parent is None:
             return None
-        parts += (_path_part(op, block, positions), "" if parent is holder else _graph_name(parent, block))
+        parts += (_path_part(op, block), "" if parent is holder else _graph_name(parent, block))
         op = parent
     return ".".join([path, *filter(None, reversed(parts))])
 
 
-def _path_part(op: Operation, block: Block, positions: Positions) -> str:
+def _path_part(op: Operation, block: Block) -> str:
     match op:
         case Return():
             return ""
         case Initializer() | SparseInitializer():
             return f"{op.name.removeprefix('onnx.')} '{op.output.name}'"
         case _:
-            if block not in positions:
-                nodes = [n for n in block.operations if not isinstance(n, Initializer | SparseInitializer)]
-                positions[block] = {node: n for n, node in enumerate(nodes)}
-            return f"node[{positions[block][op]}] '{shown_name(op)}'"
+            return f"node[{block.positions(_is_node)[op]}] '{shown_name(op)}'"
+
+
+def _is_node(op: Operation) -> bool:
+    return not isinstance(op, Initializer | SparseInitializer)
 
 
 def _graph_name(holder: Operation, block: Block) -> str:
@@ -297,8 +297,8 @@ class GraphFunction(Op, Function):
         """Its path in a file, "" for what is in none."""
         return ""
 
-    def path_to(self, op: Operation, positions: Positions) -> str | None:
-        return path_in(self, self.own_path, op, positions) if self.own_path else None
+    def path_to(self, op: Operation) -> str | None:
+        return path_in(self, self.own_path, op) if self.own_path else None
 
     @property
     def body(self) -> Block:

@@ -8,6 +8,9 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import LIMIT_EXCEEDED
+from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
     FLOATS,
@@ -194,9 +197,11 @@ class MelWeightMatrix(OnnxOp, name="onnx.MelWeightMatrix", since="opset17"):
         low, high = _mel(low), _mel(high)
         if bins < 0 or length < 0 or rate < 1:
             raise NotationError(f"{bins} bins for a transform of length {length} at {rate} samples per second")
+        rows = length // 2 + 1
+        if rows * bins > DEFAULT_LIMITS.max_computed_elements:
+            raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, f"{self.name}: a matrix of {rows:,} by {bins:,} elements"))
         step = (high - low) / (bins + 2)
         places = [math.floor((length + 1) * _hertz(low + n * step) / rate) for n in range(bins + 2)]
-        rows = length // 2 + 1
         columns = [_triangle(places[n : n + 3], rows) for n in range(bins)]
         values = [float(column[row]) for row in range(rows) for column in columns]
         return core.cast(core.constant(data_of(f32, (rows, bins), values)), self.output_datatype)

@@ -59,6 +59,7 @@ from commonir.ir.attributes import (
 from commonir.ir.data import Data
 from commonir.ir.equality import are_equal
 from commonir.ir.interface import are_keys
+from commonir.ir.module import Instances
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location
 from commonir.ir.types import DialectType, ElementType, Type, f32, i64, unknown
@@ -144,7 +145,7 @@ class NodeDecoder(ABC):
         self.keeps_unknown = keeps_unknown
         self.functions: dict[tuple[str, str, str], str] = {}
         self.local_functions: dict[str, onnx.LocalFunction] = {}
-        self._instances: dict[object, tuple[Type, ...]] = {}
+        self._instances = Instances()
         self._versions: Mapping[str, int] = {}
         self.assumed_versions: Mapping[str, int] = {}
         self._definitions: dict[tuple[str, str], type[Op] | None] = {}
@@ -409,15 +410,11 @@ class NodeDecoder(ABC):
     def _result_types(self, op: onnx.Call, function: onnx.LocalFunction) -> tuple[Type, ...]:
         """Returns the types of the results of a call; empty if they cannot be inferred, which the verifier reports."""
         types = tuple([v.type for v in op.inputs])
-        key = function, types, op.attributes, op.absent
-        if key not in self._instances:
-            try:
-                built = function.instance(types, dict(op.attributes.entries), op.absent)
-            except (DiagnosticError, NotationError):
-                self._instances[key] = ()
-            else:
-                self._instances[key] = tuple([v.type for v in built.outputs])
-        return self._instances[key]
+        try:
+            built = function.instance(types, op.attributes, op.absent, self._instances)
+        except (DiagnosticError, NotationError):
+            return ()
+        return tuple([v.type for v in built.outputs])
 
     def _open(
         self, kind: type[_Open], arguments: Mapping[str, object], node: NodeProto, types: list[Type], scope: NameScope

@@ -38,7 +38,6 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.types import TensorType, Type
 from commonir.ods import path_of
-from commonir.ods.operation import Positions
 
 
 class Configuration(NamedTuple):
@@ -62,7 +61,7 @@ def _items(attribute: Attribute | None) -> tuple[Attribute, ...]:
     return attribute.values if isinstance(attribute, ArrayAttr) else ()
 
 
-def check_sharding(module: Module, positions: Positions) -> Iterator[Diagnostic]:
+def check_sharding(module: Module) -> Iterator[Diagnostic]:
     """Yields findings about the device configurations of a model and the nodes that refer to them."""
     known: dict[str, int] = {}
     for n, form in enumerate(_items(module.extra.get(unknown_fields.CONFIGURATION))):
@@ -83,7 +82,7 @@ def check_sharding(module: Module, positions: Positions) -> Iterator[Diagnostic]
         known[configuration.name] = configuration.num_devices
     for op in module.walk_list():
         if unknown_fields.DEVICES in op.extra:
-            yield from _check_node(op, _items(op.extra[unknown_fields.DEVICES]), known, path_of(op, positions))
+            yield from _check_node(op, _items(op.extra[unknown_fields.DEVICES]), known, path_of(op))
 
 
 _HELP = {

@@ -52,7 +52,6 @@ from commonir.ir.types import TensorType, unknown
 from commonir.notation import NotationError
 from commonir.ods import Op, path_of
 from commonir.ods.inference import infer
-from commonir.ods.operation import Positions
 from commonir.symbolic import DimExpr
 
 NEWEST_IR_VERSION = 14
@@ -64,24 +63,21 @@ _NODES = (onnx.OnnxOp, onnx.Custom, onnx.Call)
 
 def verify_model(module: Module) -> list[Diagnostic]:
     """Everything in a module that the format does not allow, in order."""
-    positions: Positions = {}
     graphs = [op for op in module.body.operations if isinstance(op, onnx.Graph)]
     functions = [op for op in module.body.operations if isinstance(op, onnx.LocalFunction)]
     result = list(_check_versions(module))
     domains = {f.domain for f in functions}
     for holder in (*graphs, *functions):
-        result += _check_holder(holder, domains, positions)
+        result += _check_holder(holder, domains)
     result += _check_functions(module, functions)
-    result += check_sharding(module, positions)
+    result += check_sharding(module)
     return result
 
 
-def located(
-    op: Operation, diagnostics: Iterable[Diagnostic], positions: Positions | None = None
-) -> Iterator[Diagnostic]:
+def located(op: Operation, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Yields diagnostics of an operation, with its path."""
     for d in diagnostics:  # most operations have none, and paths are slow to compute
-        yield d.located(where=path_of(op, positions))
+        yield d.located(where=path_of(op))
 
 
 def _check_versions(module: Module) -> Iterator[Diagnostic]:
@@ -108,7 +104,7 @@ def check_ir_version(version: int, prefix: str = "") -> Iterator[Diagnostic]:
         yield Diagnostic(NEWER_FORMAT, text, where=f"{prefix}ir_version")
 
 
-def _check_holder(holder: Holder, domains: set[str], positions: Positions) -> Iterator[Diagnostic]:
+def _check_holder(holder: Holder, domains: set[str]) -> Iterator[Diagnostic]:
     place = holder.own_path
     opsets = {d: v.value for d, v in holder.opset_import.entries if isinstance(v, IntegerAttr)}
     yield from check_opsets(opsets, "" if isinstance(holder, onnx.Graph) else f"{place}.")
@@ -126,17 +122,17 @@ def _check_holder(holder: Holder, domains: set[str], positions: Positions) -> It
         if isinstance(op, onnx.SparseInitializer):
             yield from located(op, op.misplaced())
         elif isinstance(op, _NODES):
-            yield from located(op, checks.check(op), positions)
-            yield from located(op, leftovers.untyped_attributes(op), positions)
+            yield from located(op, checks.check(op))
+            yield from located(op, leftovers.untyped_attributes(op))
             name = op.source_name
             if name in names:
                 text = f"G4: another node has the name '{name}'"
                 fix = Fix(f"renamed the second node '{name}'", partial(_rename_node, op, name, names))
-                yield Diagnostic(QUESTIONABLE_MODEL, text, where=path_of(op, positions), fix=fix)
+                yield Diagnostic(QUESTIONABLE_MODEL, text, where=path_of(op), fix=fix)
             elif name:
                 names[name] = 0
         if has_nested:
-            yield from _check_hiding(op, holder, visible, positions)
+            yield from _check_hiding(op, holder, visible)
 
 
 def _check_leftovers(holder: Holder, place: str) -> Iterator[Diagnostic]:
@@ -316,9 +312,7 @@ def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
                 yield Diagnostic(QUESTIONABLE_MODEL, f"G10: {op.name}: {reported}")
 
 
-def _check_hiding(
-    op: Operation, holder: Holder, visible: dict[str, Value], positions: Positions
-) -> Iterator[Diagnostic]:
+def _check_hiding(op: Operation, holder: Holder, visible: dict[str, Value]) -> Iterator[Diagnostic]:
     """Reports a name of a node output in a nested graph that is visible around it."""
     block = op.parent
     is_nested = block is not None and block is not holder.body
@@ -335,7 +329,7 @@ def _check_hiding(
             and _is_around(before, op)
         ):
             text = f"G5: the graph around has a value '{v.name}' too"
-            yield Diagnostic(QUESTIONABLE_MODEL, text, where=path_of(op, positions))
+            yield Diagnostic(QUESTIONABLE_MODEL, text, where=path_of(op))
 
 
 def _is_around(value: Value, op: Operation) -> bool:

@@ -19,7 +19,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.inspection.viewing.styles import NO_FIGURE, SCALE
 from commonir.ir.lookup import operations_by_name
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import Block, Operation
+from commonir.ir.operation import Operation
 from commonir.ods import Op, traits
 from commonir.ods.verify import path_of
 from commonir.reports import Comparison, Profile, ProfileComparison, ProfileEntry, ValueDifference
@@ -267,12 +267,11 @@ def _worst(inner: Sequence[Highlight]) -> Highlight:
 
 
 def _findings(findings: Sequence[Diagnostic], modules: Sequence[Module]) -> Overlay:
-    positions: dict[Block, dict[Operation, int]] = {}
     paths: dict[str, Operation] = {}
     for module in modules:
         for op in module.nested():
             # The end of a function may have no path of its own.
-            paths.setdefault(path_of(op, positions), op)
+            paths.setdefault(path_of(op), op)
     placed: dict[Operation, list[Diagnostic]] = {}
     elsewhere: list[Diagnostic] = []
     for finding in findings:

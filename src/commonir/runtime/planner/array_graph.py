@@ -414,7 +414,10 @@ class Graph:
             return None
         if not all(is_constant(n) for n in node.inputs):
             return None
-        if node.size_bytes > max(FOLDED_BYTES, 4 * sum(n.size_bytes for n in node.inputs)):
+        stored = sum(self.layout(n).base.size_bytes for n in node.inputs)
+        if node.size_bytes > max(FOLDED_BYTES, 4 * stored):
+            return None
+        if sum(n.size_bytes for n in node.inputs) > max(READ_BYTES, 4 * stored):
             return None
         self.folded += 1
         if node.size > EAGER_SIZE and not isinstance(node, Opaque):
@@ -532,6 +535,11 @@ class StridedLayout:
         self.strides = strides
         self.shape = shape
 
+
+READ_BYTES = 1 << 26
+"""A node of constants that reads more than this is only folded if the constants have a quarter of it: a broadcast one
+stands for any number of elements.
+"""
 
 FOLDED_BYTES = 1 << 24
 """A constant of at most this size is computed while planning, even if it is far larger than its inputs."""

@@ -17,7 +17,7 @@ from commonir.base.codes import UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.ir.module import Function
-from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import source_path
 from commonir.runtime.ranks.program import communicates
@@ -40,8 +40,6 @@ class Communicator:
         self._ahead: deque[Operation] = deque()
         self._posted: dict[Operation, tuple[Posted, ...]] = {}
         self._posted_bytes = 0
-        # Positions of operations in their blocks.
-        self._positions: dict[Block, dict[Operation, int]] = {}
         self.seconds = 0.0
         """The time of communication operations in the last run, including the sums of all-reduces."""
 
@@ -126,7 +124,7 @@ class Communicator:
         return result
 
     def _wait(self, op: Operation, key: Key | None = None) -> Wait:
-        return Wait(op.name, source_path(op, self._positions), key)
+        return Wait(op.name, source_path(op), key)
 
     def _post_ahead(self) -> None:
         transport = self._transport

@@ -20,7 +20,7 @@ from commonir.ods import MlirOp, attr_types, attribute, result, traits
 from commonir.ods.mlir_op import FromData, attribute_from_data
 from commonir.ods.type_constraints import AnyType
 from commonir.ods.type_rules import all_types_match, type_of_attribute
-from commonir.symbolic.constraints import NotationError
+from commonir.symbolic.errors import NotationError
 
 
 class Constant(

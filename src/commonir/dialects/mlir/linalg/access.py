@@ -10,7 +10,7 @@ from commonir.ir.affine import AffineBinary, AffineConstant, AffineDim, AffineEx
 from commonir.ir.operation import Value
 from commonir.ir.types import i64
 from commonir.symbolic import Dim
-from commonir.symbolic.constraints import NotationError
+from commonir.symbolic.errors import NotationError
 
 
 def dims_in(expr: AffineExpr) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 from commonir.ods.type_constraints import AnyRankedTensor, AnyType, Index
 from commonir.ods.type_rules import element_of, types_match_with
 from commonir.symbolic import Dim
-from commonir.symbolic.constraints import NotKnownError
+from commonir.symbolic.errors import NotKnownError
 
 positions = array_of(i64)
 

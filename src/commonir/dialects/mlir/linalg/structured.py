@@ -8,7 +8,7 @@ from commonir.dialects.mlir.linalg.access import plain_dim
 from commonir.ir.affine import AffineMap
 from commonir.ir.operation import Block, Value
 from commonir.symbolic import Dim
-from commonir.symbolic.constraints import NotationError, NotKnownError
+from commonir.symbolic.errors import NotationError, NotKnownError
 
 
 class Structured(NamedTuple):

@@ -22,7 +22,7 @@ from commonir.ods.mlir_attr_types import numbered, typed_integer
 from commonir.ods.type_constraints import AnyRankedTensor, AnyShaped, AnyType, tensor_rank_of
 from commonir.ods.type_rules import all_element_types_match, element_of, shape_of
 from commonir.symbolic import Dim
-from commonir.symbolic.constraints import NotKnownError
+from commonir.symbolic.errors import NotKnownError
 
 
 class Softmax(

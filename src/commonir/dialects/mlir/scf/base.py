@@ -14,7 +14,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type
 from commonir.ods import MlirOp, Op, operations_behind, traits
 from commonir.ods.text_form import FormWriter, written_assignments
-from commonir.symbolic.constraints import NotationError
+from commonir.symbolic.errors import NotationError
 
 
 class ScfOp(MlirOp):

@@ -16,7 +16,7 @@ from commonir.ods import MlirOp, TypeConstraint
 from commonir.ods.own_forms import own_forms
 from commonir.ods.type_constraints import AnyInteger, AnyShaped, Index, any_type_of, tensor_rank_of
 from commonir.ods.type_rules import are_compatible_shapes
-from commonir.symbolic.constraints import NotKnownError
+from commonir.symbolic.errors import NotKnownError
 
 shape = DialectType("shape", "shape")
 size = DialectType("shape", "size")

@@ -40,7 +40,7 @@ from commonir.ods.traits import ImplicitTerminator, has_parent
 from commonir.ods.type_constraints import I1, AnyShaped, AnyType, IndexTensor
 from commonir.ods.type_rules import NO_SHAPE, are_compatible_shapes, shape_of
 from commonir.symbolic import Dim
-from commonir.symbolic.constraints import NotKnownError
+from commonir.symbolic.errors import NotKnownError
 
 
 class _ConstShapeForm:

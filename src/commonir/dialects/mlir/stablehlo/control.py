@@ -33,7 +33,7 @@ from commonir.dialects.mlir.stablehlo.base import (
 from commonir.dialects.mlir.stablehlo.foreign_calls import alias_faults, layout_faults
 from commonir.dialects.mlir.stablehlo.reduction import RETURNS, arguments_of, malformed, returned
 from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.module import Function, Invocation, Module
+from commonir.ir.module import Function, Instances, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, TupleType, Type, boolean, i32
 from commonir.ods import attr_types, attribute, operand, operations_behind, region, result, traits
@@ -303,12 +303,13 @@ class Composite(
     def callee(self) -> Function | None:
         """The function; None when no module around has one of this name."""
         for holder in self.ancestors():
-            if isinstance(holder, Module) and self.decomposition in holder.functions:
-                return holder.functions[self.decomposition]
+            called = holder.symbol(self.decomposition) if isinstance(holder, Module) else None
+            if isinstance(called, Function):
+                return called
         return None
 
-    def called_with(self, types: Sequence[Type]) -> Function | None:
-        del types
+    def called_with(self, types: Sequence[Type], instances: Instances | None = None) -> Function | None:
+        del types, instances
         called = self.callee
         if called is None or called.is_declaration:
             message = f"{self.name}: '{self.decomposition}' has no body that could run"

@@ -15,7 +15,7 @@ from commonir.ir.types import DYNAMIC, Shape, TensorType, Type, are_known, i64
 from commonir.ods import MlirOp, attr_types, known_dims
 from commonir.ods.mlir_attr_types import array_of
 from commonir.symbolic import Dim
-from commonir.symbolic.constraints import NotKnownError
+from commonir.symbolic.errors import NotKnownError
 
 Groups = tuple[tuple[int, ...], ...]
 

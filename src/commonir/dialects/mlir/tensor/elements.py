@@ -21,7 +21,7 @@ from commonir.ods.traits import has_parent
 from commonir.ods.type_constraints import AnyRankedTensor, AnyStaticShapeTensor, AnyTensor, AnyType, Index, confined
 from commonir.ods.type_rules import element_of, types_match_with
 from commonir.symbolic import Dim, element_count
-from commonir.symbolic.constraints import NotKnownError
+from commonir.symbolic.errors import NotKnownError
 
 AnyNon0RankedOrUnrankedTensor = confined(
     AnyTensor, lambda t: isinstance(t, TensorType) and t.shape != (), "non-0-ranked or unranked tensor"

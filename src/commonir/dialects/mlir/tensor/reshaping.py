@@ -39,7 +39,7 @@ from commonir.ods.type_constraints import (
 )
 from commonir.ods.type_rules import are_compatible_shapes, element_of
 from commonir.symbolic import Dim, element_count, floor_div
-from commonir.symbolic.constraints import NotKnownError
+from commonir.symbolic.errors import NotKnownError
 
 _NUMBERS = tensor_of(AnySignlessInteger, AnyUnsignedInteger, AnySignedInteger, AnyFloat)
 

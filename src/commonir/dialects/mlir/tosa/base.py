@@ -23,7 +23,7 @@ from commonir.ods.traits import Pure, Trait
 from commonir.ods.type_constraints import is_float, is_integer, is_signless
 from commonir.ods.type_rules import element_of
 from commonir.symbolic import Dim
-from commonir.symbolic.constraints import NotKnownError
+from commonir.symbolic.errors import NotKnownError
 
 FUNCTIONAL = "operands attr-dict `:` functional-type(operands, results)"
 

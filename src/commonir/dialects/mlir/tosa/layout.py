@@ -39,7 +39,7 @@ from commonir.ods import attr_types, attribute, operand, result, traits
 from commonir.ods.mlir_op import FromData, attribute_from_data
 from commonir.ods.operand_shapes import known_dims_of
 from commonir.ods.type_rules import all_element_types_match
-from commonir.symbolic.constraints import NotKnownError
+from commonir.symbolic.errors import NotKnownError
 
 
 def same_sizes(a: Shape | None, b: Shape | None) -> bool:

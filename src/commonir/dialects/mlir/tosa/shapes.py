@@ -30,7 +30,7 @@ from commonir.ir.types import Type, i64, index
 from commonir.ods import attr_types, attribute, operand, result, traits
 from commonir.ods.operand_shapes import known_dims_of
 from commonir.symbolic import Dim, ceil_div, floor_div, largest, modulo, smallest
-from commonir.symbolic.constraints import NotationError, NotKnownError
+from commonir.symbolic.errors import NotationError, NotKnownError
 
 Size1 = Callable[[Dim], Dim]
 Size2 = Callable[[Dim, Dim], Dim]

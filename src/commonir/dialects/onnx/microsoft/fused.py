@@ -16,7 +16,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import f32, f64
 from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, element_type, one_of, operand, result
-from commonir.symbolic.constraints import NotKnownError
+from commonir.symbolic.errors import NotKnownError
 
 
 def _activated(op: OnnxOp, x: Value, name: str | None, parameters: tuple[float, ...]) -> Value:
