@@ -15,7 +15,7 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.formats.format import Format, Formats, record_format
-from commonir.ir.module import Module
+from commonir.ir.module import Function, Module
 from commonir.ods import Dialect, Dialects
 from commonir.reports import Entries, PassEntry, PassOptionEntry, ShapeEntry
 
@@ -572,6 +572,8 @@ def optimize(
     *,
     passes: str | Sequence[str | Pass] | None = None,
     rules: Sequence[Rewrite] = (),
+    level: str = "exact",
+    keep_initializer_inputs: bool = False,
     max_growth_bytes: int | None = None,
     reports: list[RuleReport] | None = None,
     findings: Diagnostics | None = None,
@@ -580,26 +582,38 @@ def optimize(
     and unused operations.
 
     `passes` replaces the default passes: a pipeline as for mlir-opt, such as `"canonicalize,cse"` or
-    `"builtin.module(func.func(canonicalize{max-fold-bytes=0}),cse)"`, or a list of names and passes. `rules` are
-    rewrite rules that are applied before, until none matches; `reports` receives how often each was applied, `findings`
-    receives warnings of passes, and notes about operations whose folders are C++ (N0265). `max_growth_bytes` limits by
-    how much a folded constant may exceed its operands, unless an option of a pass does. The copy shares large constants
-    with the program.
+    `"builtin.module(func.func(canonicalize{max-fold-bytes=0}),cse)"`, or a list of names and passes. With the `level`
+    "fast", the default passes also permit results that are rounded differently, such as those of a convolution with the
+    weights of the normalization after it. They make constants of inputs with default values (N0601), unless
+    `keep_initializer_inputs` is set.
+    `rules` are rewrite rules that are applied before, until none matches; `reports` receives how often each was
+    applied, `findings` receives warnings of passes, and notes about operations whose folders are C++ (N0265).
+    `max_growth_bytes` limits by how much a folded constant may exceed its operands, unless an option of a pass does.
+    The copy shares large constants with the program.
 
     Raises: DiagnosticError (E0901 for a wrong pipeline, E0904 for an unknown pass, E0604 to E0607 for rules).
     """
     with no_collection():
         # Loading this much code would have all of the program searched for garbage.
         from commonir.passes.definition import PassContext, Passes  # noqa: PLC0415
-        from commonir.passes.pipeline import DEFAULT_PIPELINE, passes_in, pipeline_of, run_pipeline  # noqa: PLC0415
+        from commonir.passes.pipeline import default_pipeline, passes_in, pipeline_of, run_pipeline  # noqa: PLC0415
 
-        pipeline = pipeline_of(DEFAULT_PIPELINE if passes is None else passes, Passes())
+        default = default_pipeline(level, keep_initializer_inputs=keep_initializer_inputs)
+        pipeline = pipeline_of(default if passes is None else passes, Passes())
         warnings = Diagnostics() if findings is None else findings
-        context = PassContext(_evaluators(max_growth_bytes), Dialects(), reports, warnings)
+        context = PassContext(_evaluators(max_growth_bytes), Dialects(), reports, warnings, _from_core)
         result = run_pipeline(module, pipeline, context, rules).module
         if findings is not None and any(planned.definition.folds for planned in passes_in(pipeline)):
             findings.extend(_not_folded(result))
         return result
+
+
+def _from_core(module: Module, like: Function) -> Module | None:
+    """Converts a core module of one function to the dialect and operation set of another function."""
+    from commonir.conversions.conversion import Conversions  # noqa: PLC0415  loads conversions
+
+    conversion = Conversions().get(like.name.partition(".")[0])
+    return None if conversion.beside is None else conversion.beside(module, like.operation_set)
 
 
 def _not_folded(module: Module) -> Iterator[Diagnostic]:

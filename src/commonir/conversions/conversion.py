@@ -113,6 +113,8 @@ class Conversion(Record):
     it takes programs of several ranks. `keeps_defaults`: it states contents of inputs that need not be given.
     `keeps_handles`: the format has handles; other conversions receive their numbers.
     `core_rules` are for programs that are converted only in part, if the target can stand beside other dialects.
+    `beside` takes a core module of one function, and the name of an operation set, to operations that replace some of
+    a program of the format; without it such a program only gets operations that it has already.
     """
 
     name: str
@@ -129,6 +131,7 @@ class Conversion(Record):
     keeps_defaults: bool = False
     keeps_handles: bool = False
     core_rules: CoreRules | None = None
+    beside: Callable[[Module, str], Module] | None = None
 
 
 def refuse_options(to: str, conversion: Conversion, options: ConversionOptions) -> None:

@@ -16,7 +16,7 @@ from commonir.conversions import axes_by_cases, successors
 from commonir.conversions.axes_from_start import count_axes_from_start
 from commonir.conversions.common_ir_to_onnx import common_ir_to_onnx
 from commonir.conversions.conversion import PORT_OPTIONS, Conversion, ConversionOptions
-from commonir.conversions.core_to_onnx import RULES, convert, port_texts
+from commonir.conversions.core_to_onnx import RULES, convert, core_to_onnx, port_texts
 from commonir.conversions.core_to_onnx.building import opset_of
 from commonir.conversions.core_to_onnx.legal_types import uses_illegal_types
 from commonir.conversions.counterparts import counterpart_of
@@ -31,6 +31,7 @@ from commonir.ir.module import Module, replace_function
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType
 from commonir.ods import Dialects, Form, Op
+from commonir.ods.patterns import version_number
 from commonir.passes.describe_ports import described_ports
 from commonir.passes.half_precision import PrecisionLog, operations_to_keep
 from commonir.passes.half_precision_in_dialect import FloatForms, in_half_precision_of_dialect
@@ -191,6 +192,10 @@ def _halved(module: Module, keep: Sequence[str], log: PrecisionLog) -> Module | 
     return result
 
 
+def _beside(module: Module, operation_set: str) -> Module:
+    return core_to_onnx(module, version_number(operation_set))
+
+
 CONVERSION = Conversion(
     "onnx",
     convert,
@@ -200,4 +205,5 @@ CONVERSION = Conversion(
     describe=keep_model_fields,
     takes=PORT_OPTIONS | {"opset"},
     keeps_defaults=True,
+    beside=_beside,
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.codes import CHANGED_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.core import CoreOp
 from commonir.ir.module import Module
@@ -14,6 +14,8 @@ from commonir.ir.operation import Operation
 from commonir.ir.types import Type
 from commonir.ods import Op, path_of, traits
 from commonir.passes.canonicalize import canonicalize_operations
+from commonir.passes.combine_operations import combine_operations
+from commonir.passes.defaults_to_constants import defaults_to_constants
 from commonir.passes.definition import OptionType, Pass, PassContext, PassOption, PassOptions, PassResult, RunNested
 from commonir.passes.eliminate_common import eliminate_common
 from commonir.passes.expand_all_reduce import expand_all_reduce
@@ -29,6 +31,11 @@ from commonir.passes.simplify import Evaluate, simplify
 from commonir.rewrite.explaining import report_of
 from commonir.text.printer import Naming, naming_of
 
+_EXACT, _FAST = "exact", "fast"
+_LEVEL = PassOption(
+    "level", OptionType.STRING, "`exact`, or `fast` to permit results that are rounded differently", _EXACT
+)
+_MOST_ROUNDS = 10
 _MAX_FOLD_BYTES = PassOption(
     "max-fold-bytes", OptionType.INTEGER, "how much larger a constant may be than what it is computed from"
 )
@@ -43,16 +50,28 @@ def _forms(context: PassContext, options: PassOptions) -> SimplerForms:
 
 
 def _simplify(module: Module, context: PassContext, options: PassOptions) -> PassResult:
-    if naming_of(module, context.dialects) is Naming.OWN:
-        before = _types(module)
-        infer_shapes(module)
-        changed = _types(module) != before
-    else:
+    evaluate = _evaluator(context, options)
+    if naming_of(module, context.dialects) is not Naming.OWN:
         # Dims of programs in MLIR's own dialects have no names, and a result of another type would need a cast. What is
         # simpler is declared by these dialects, as are the constants that operations fold to.
         changed = _canonicalize([module], context, options)
-    count = simplify(module, _evaluator(context, options))
-    return PassResult(module, changed or count > 0)
+        return PassResult(module, simplify(module, evaluate) > 0 or changed)
+    before, changes = _types(module), 0
+    rounds = options.string(_LEVEL.name) == _FAST
+    for _ in range(_MOST_ROUNDS):
+        infer_shapes(module)
+        changes += simplify(module, evaluate)
+        combined = combine_operations(module, context.from_core, context.dialects, rounds=rounds)
+        if not combined:
+            break
+        changes += combined
+    return PassResult(module, changes > 0 or _types(module) != before)
+
+
+def _fix_default_inputs(module: Module, context: PassContext, _: PassOptions) -> PassResult:
+    help = "`--keep-initializer-inputs` keeps them as inputs"
+    result = defaults_to_constants(module, context.findings, CHANGED_IN_CONVERSION, help)
+    return PassResult(result, result is not module)
 
 
 def _types(module: Module) -> list[Type]:
@@ -145,8 +164,13 @@ SIMPLIFY = Pass(
     "infers shapes (canonicalizes programs of MLIR), folds constants and known branches, removes duplicate and unused"
     " operations",
     _simplify,
-    (_MAX_FOLD_BYTES,),
+    (_MAX_FOLD_BYTES, _LEVEL),
     folds=True,
+)
+FIX_DEFAULT_INPUTS = Pass(
+    "fix-default-inputs",
+    "makes constants of inputs with default values, as older exporters list weights",
+    _fix_default_inputs,
 )
 CANONICALIZE = _nestable(
     "canonicalize",

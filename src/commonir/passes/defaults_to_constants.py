@@ -7,7 +7,7 @@ whose defaults are only numbers have no weights among their inputs, and stay as 
 from __future__ import annotations
 
 from commonir.base.codes import LOST_IN_CONVERSION
-from commonir.base.diagnostics import Diagnostics
+from commonir.base.diagnostics import Code, Diagnostics
 from commonir.base.text import listed
 from commonir.ir.cloning import clone
 from commonir.ir.interface import NO_PORT, default_data
@@ -18,17 +18,20 @@ _NAMED = 3
 """Inputs that are named one by one."""
 
 
-def defaults_to_constants(module: Module, lost: Diagnostics) -> Module:
+def defaults_to_constants(
+    module: Module, lost: Diagnostics, code: Code = LOST_IN_CONVERSION, help: str | None = None
+) -> Module:
     """Returns the program with constants in place of such inputs; the module itself if there are none.
 
-    `lost` reports inputs that are removed. Raises: DiagnosticError (E0603) for a function that cannot be changed.
+    `lost` reports inputs that are removed, under a code and with help.
+    Raises: DiagnosticError (E0603) for a function that cannot be changed.
     """
     if not any(map(_lists_weights, module.functions.values())):
         return module
     result = clone(module)
     for function in result.functions.values():
         if _lists_weights(function):
-            _replace(function, lost)
+            lost.add(code, _replace(function), help=help)
     return result
 
 
@@ -37,8 +40,8 @@ def _lists_weights(function: Function) -> bool:
     return bool(function.constants) and any(port.contents is not None for port in function.input_ports.values())
 
 
-def _replace(function: Function, lost: Diagnostics) -> None:
-    """Replaces the inputs of a function that have default values by constants."""
+def _replace(function: Function) -> str:
+    """Replaces the inputs of a function that have default values by constants, and returns the message about it."""
     ports = function.input_ports
     defaults = {v.name: default_data(v.type, ports.get(v.name, NO_PORT)) for v in function.inputs}
     contents = {name: data for name, data in defaults.items() if data is not None}
@@ -46,4 +49,4 @@ def _replace(function: Function, lost: Diagnostics) -> None:
     names = list(contents)
     shown = listed([f"'{name}'" for name in names], _NAMED)
     subject = "inputs that have default values become constants" if len(names) > 1 else "an input becomes a constant"
-    lost.add(LOST_IN_CONVERSION, f"{subject}, which cannot be given: {shown}")
+    return f"{subject}, which cannot be given: {shown}"

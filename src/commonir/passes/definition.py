@@ -20,6 +20,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ods import Dialects
+from commonir.passes.core_forms import FromCore, no_conversion
 from commonir.passes.simplify import Evaluate
 from commonir.reports import RuleReport
 
@@ -28,6 +29,7 @@ ENTRY_POINTS = "commonir.passes"
 # In the order in which they are listed. The names are those of MLIR where it has the pass.
 _OURS = {
     "simplify": "commonir.passes.builtin:SIMPLIFY",
+    "fix-default-inputs": "commonir.passes.builtin:FIX_DEFAULT_INPUTS",
     "canonicalize": "commonir.passes.builtin:CANONICALIZE",
     "cse": "commonir.passes.builtin:CSE",
     "inline": "commonir.passes.builtin:INLINE",
@@ -103,13 +105,14 @@ class PassContext(NamedTuple):
 
     `evaluator` returns a function that computes operations on constants, for the number of bytes by which a result may
     be larger than its operands (None: the default). `reports`, if not None, receives how often rules were applied and
-    why not elsewhere; `findings` receives warnings.
+    why not elsewhere; `findings` receives warnings. `from_core` writes core operations in the dialect of a function.
     """
 
     evaluator: Callable[[int | None], Evaluate]
     dialects: Dialects
     reports: list[RuleReport] | None
     findings: Diagnostics
+    from_core: FromCore = no_conversion
 
 
 class PassResult(NamedTuple):

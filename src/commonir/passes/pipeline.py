@@ -30,7 +30,18 @@ from commonir.rewrite.greedy import rewrite
 from commonir.rewrite.rule_checks import check_types
 from commonir.rewrite.rule_set import RuleSet
 
-DEFAULT_PIPELINE = "simplify"
+LEVELS = ("exact", "fast")
+"""Whether results of an optimization are the same bit for bit, or may be rounded differently."""
+
+
+def default_pipeline(level: str, *, keep_initializer_inputs: bool) -> str:
+    """Returns the passes of an optimization. Raises: DiagnosticError (E0901) for an unknown level."""
+    if level not in LEVELS:
+        help = did_you_mean(level, LEVELS) or f"levels: {', '.join(LEVELS)}"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, f"no level of optimization is called '{level}'", help=help))
+    simplify = f"simplify{{level={level}}}"
+    return simplify if keep_initializer_inputs else f"fix-default-inputs,{simplify}"
+
 
 _MAX_TEXT = 1 << 16
 _MAX_NESTING = 32

@@ -50,12 +50,11 @@ def _restored(before: Returned) -> list[Value]:
     for old, value in zip(before.values, before.terminator.operands, strict=True):
         owner = value.owner
         is_own = isinstance(owner, Op) and owner.parent is block and not owner.has_trait(traits.ConstantLike)
-        if (
-            value is old
-            or definition is None
-            or not isinstance(old.owner, Operation)
-            or (is_own and value not in out and value.name == old.name)
-        ):
+        if value is old or definition is None or not isinstance(old.owner, Operation):
+            out.append(value)
+            continue
+        if is_own and value not in out and (value.name == old.name or _may_be_renamed(value, before)):
+            old.name, value.name = "", old.name
             out.append(value)
             continue
         # Not inferred: values of templates have no types.
@@ -67,3 +66,9 @@ def _restored(before: Returned) -> list[Value]:
         copy.results[0].name = name
         out.append(copy.results[0])
     return out
+
+
+def _may_be_renamed(value: Value, before: Returned) -> bool:
+    """Returns whether a value may take the name of an output: its own is no output's, and nothing refers to it."""
+    names = {v.name for v in before.values} | before.function.referred_names
+    return value.name not in names

@@ -37,7 +37,7 @@ def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None) -
     changes = 0
     for function in module.defined_functions.values():
         simplification = _Simplification(function, evaluate)
-        simplification.run(simplification.simplify)
+        simplification.run(simplification.simplify, forwards_outputs=bool(function.copies))
         changes += simplification.changes + remove_unused(function.body, simplification.is_referred)
     return changes
 
@@ -102,8 +102,18 @@ class _Simplification:
         self._facts: dict[type[Op], _OpFacts] = {}
         self.changes = 0
 
-    def run(self, step: Callable[[Op, dict[object, Op]], object], *, take_branches: bool = True) -> None:
-        """Applies a step to each operation that computes no output, and takes branches that constants decide."""
+    def run(
+        self,
+        step: Callable[[Op, dict[object, Op]], object],
+        *,
+        take_branches: bool = True,
+        forwards_outputs: bool = False,
+    ) -> None:
+        """Applies a step to each operation that computes no output, and takes branches that constants decide.
+
+        With `forwards_outputs`, an operation that returns its operand as an output is removed if the operand can take
+        its name.
+        """
         # What is visible in a block: operations of it and of those around it, by what they compute.
         pending: list[tuple[Block, dict[object, Op]]] = [(self._function.body, {})]
         while pending:
@@ -121,7 +131,27 @@ class _Simplification:
                     pending.extend([(inner, dict(visible)) for region in op.regions for inner in region.blocks])
                 elif isinstance(op, Op) and returned.isdisjoint(op.results):
                     step(op, visible)
+                elif isinstance(op, Op) and forwards_outputs and self._forward_output(op, returned):
+                    returned = frozenset(block.last.operands) if block.last is not None else returned
                 op = following
+
+    def _forward_output(self, op: Op, returned: frozenset[Value]) -> bool:
+        """Removes an operation whose only result is an output and equal to an operand that can take its name."""
+        facts = self._facts_of(op)
+        if len(op.results) != 1 or not facts.is_removable or facts.is_random or self.is_referred(op):
+            return False
+        result, value = op.results[0], self._equal_operands(op, facts).get(0)
+        owner = None if value is None else value.owner
+        if value is None or value in returned or not isinstance(owner, Op) or owner.parent is not op.parent:
+            return False
+        if owner.has_trait(traits.ConstantLike) or self.is_referred(owner):
+            return False
+        name = result.name
+        result.replace_all_uses_with(value)
+        op.erase()
+        value.name = name
+        self.changes += 1
+        return True
 
     def is_referred(self, op: Op) -> bool:
         """Returns whether something other than an operation refers to a result by its name."""
@@ -156,22 +186,26 @@ class _Simplification:
             result = self._facts[type(op)] = _OpFacts(type(op))
         return result
 
-    def _replace_by_operands(self, op: Op, facts: _OpFacts) -> bool:
-        """Replaces results by equal operands, and returns whether the operation was removed."""
+    def _equal_operands(self, op: Op, facts: _OpFacts) -> dict[int, Value]:
+        """Returns the operands that results are equal to, by the position of the result."""
         if not facts.is_derived:
-            return False
+            return {}
         try:
             derived = infer(op)
         except (DiagnosticError, NotationError):
-            return False
+            return {}
         # Operations of one meaning share what is derived for them.
         forwarded = self._forwarded.get(derived)
         if forwarded is None:
             forwarded = self._forwarded[derived] = _forwarded_operands(derived)
         if not forwarded:
-            return False
+            return {}
         operands = op.grouped_operands()
-        replacements = {n: v for n, m in forwarded.items() if m < len(operands) and isinstance(v := operands[m], Value)}
+        return {n: v for n, m in forwarded.items() if m < len(operands) and isinstance(v := operands[m], Value)}
+
+    def _replace_by_operands(self, op: Op, facts: _OpFacts) -> bool:
+        """Replaces results by equal operands, and returns whether the operation was removed."""
+        replacements = self._equal_operands(op, facts)
         if not replacements:
             return False
         result = [replacements.get(n) for n in range(len(op.results))]
@@ -241,11 +275,11 @@ class _Simplification:
 def _forwarded_operands(derived: Derived) -> dict[int, int]:
     """Returns the positions of operands that results are equal to, by position of the result."""
     numbers = {v: n for n, v in enumerate(derived.inputs) if isinstance(v, Value)}
-    folded = [_fully_folded(v) for v in derived.outputs]
+    folded = [fully_folded(v) for v in derived.outputs]
     return {n: numbers[v] for n, v in enumerate(folded) if v in numbers}
 
 
-def _fully_folded(value: Value) -> Value:
+def fully_folded(value: Value) -> Value:
     """Returns a value of a reference, folded by its operations until none folds."""
     result: Value | None = value
     while result is not None:

@@ -17,7 +17,8 @@ from commonir.ir.data import Data, Scalar
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import FunctionType, TensorType, bf16, f16
-from commonir.ods import Op, traits
+from commonir.notation import NotationError
+from commonir.ods import Form, Op, infer, traits
 from commonir.ods.data_dependent_dims import symbols_mentioned
 from commonir.passes.lower import lower
 from commonir.runtime.engine import Engine, Executable
@@ -94,7 +95,7 @@ class Folding:
 
     def _cached_programs(self, op: Op) -> _OpPrograms | None:
         """Returns the cached programs for operations equal to one; None if it cannot be evaluated."""
-        if op.regions or isinstance(op, core.Decoded):
+        if op.regions:
             return None
         types, results = tuple([v.type for v in op.operands]), tuple([r.type for r in op.results])
         key = (type(op), types, op.operand_offsets, op.attribute_values, results)
@@ -137,10 +138,24 @@ class Folding:
 
 
 def _new_programs(op: Op) -> _OpPrograms | None:
+    if _decodes(op):
+        return None
     types = tuple([t for r in op.results if isinstance(t := core_type(r.type), TensorType)])
     if len(types) < len(op.results) or any(symbols_mentioned(op)):  # the enclosing program binds these symbols
         return None
     return _OpPrograms(op, types)
+
+
+def _decodes(op: Op) -> bool:
+    """Returns whether an operation takes a compressed tensor, which stays so, to its elements."""
+    if isinstance(op, core.Decoded):
+        return True
+    if op.form is not Form.COMPOSITE:
+        return False
+    try:
+        return any(isinstance(inner, core.Decoded) for inner in infer(op).body)
+    except (DiagnosticError, NotationError):
+        return False
 
 
 def _constant(value: Value, data: Data) -> Value:

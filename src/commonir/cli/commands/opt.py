@@ -8,6 +8,7 @@ import click
 
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.tuples import NamedTuple
 from commonir.cli.agreement import Agreement, differences, write_agreement
 from commonir.cli.answer import Answer
 from commonir.cli.legalizing import Legality, legality_options
@@ -67,6 +68,18 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
     help="Passes as mlir-opt writes them. For example `builtin.module(canonicalize,cse)`.",
 )
 @click.option(
+    "--level",
+    type=click.Choice(["exact", "fast"]),
+    default="exact",
+    help="With `fast`, results may be rounded differently, as by folding normalizations into convolutions.",
+)
+@click.option(
+    "--keep-initializer-inputs",
+    "keep_inputs",
+    is_flag=True,
+    help="Keep inputs that have default values. Otherwise they become constants, as weights that are listed as inputs.",
+)
+@click.option(
     "--list-passes",
     is_flag=True,
     is_eager=True,
@@ -113,6 +126,8 @@ def opt(
     output: str,
     passes: str | None,
     pass_pipeline: str | None,
+    level: str,
+    keep_inputs: bool,
     rule_files: tuple[str, ...],
     is_unambiguous: bool,
     is_explained: bool,
@@ -133,6 +148,9 @@ def opt(
     """
     check_output(session, output)
     chosen = _passes(passes, pass_pipeline)
+    options = _Options(chosen, level, keep_inputs, growth)
+    if chosen is not None and (keep_inputs or level != "exact"):
+        raise click.UsageError("--level and --keep-initializer-inputs belong to the default passes")
     if is_explained and not rule_files and chosen is None and legality is None:
         raise _nothing_to_explain()
     reports: list[RuleReport] = []
@@ -143,7 +161,7 @@ def opt(
         after = before if legality is None else legality.legalized(session, before, rewrites, dialects)
         if legality is None or chosen is not None:
             rules = rewrites if legality is None else ()
-            after = _optimized(session, after, chosen, rules, growth, reports if is_explained else None)
+            after = _optimized(session, after, options, rules, reports if is_explained else None)
         if is_explained and not reports and legality is None:
             raise _nothing_to_explain()
         errors: tuple[OutputError, ...] | None = None
@@ -174,19 +192,29 @@ def _passes(passes: str | None, pipeline: str | None) -> str | None:
     return passes if pipeline is None else pipeline
 
 
+class _Options(NamedTuple):
+    """Options of the optimization."""
+
+    passes: str | None
+    level: str
+    keep_inputs: bool
+    growth: int | None
+
+
 def _optimized(
     session: Session,
     program: Module,
-    passes: str | None,
+    options: _Options,
     rules: Sequence[Rewrite],
-    growth: int | None,
     reports: list[RuleReport] | None,
 ) -> Module:
     return session.api.optimize(
         program,
-        passes=passes,
+        passes=options.passes,
+        level=options.level,
+        keep_initializer_inputs=options.keep_inputs,
         rules=rules,
-        max_growth_bytes=growth,
+        max_growth_bytes=options.growth,
         reports=reports,
         findings=session.findings,
     )
@@ -292,10 +320,10 @@ def _check(
 def _named_as(other: Mapping[str, Array], inputs: Mapping[str, Array]) -> Mapping[str, Array]:
     """Inputs by the names of others in their order, where they have other names: those of ARK are often numbers.
 
-    Raises: OUTPUTS_DIFFER where there are not as many.
+    Inputs that became constants are left out. Raises: OUTPUTS_DIFFER where there are not as many.
     """
-    if other.keys() == inputs.keys():
-        return inputs
+    if other.keys() <= inputs.keys():
+        return {name: inputs[name] for name in other}
     if len(other) != len(inputs):
         notes = (f"before: {', '.join(inputs) or 'none'}", f"after: {', '.join(other) or 'none'}")
         message = "the simplified program has other inputs; nothing is written"

@@ -105,6 +105,7 @@ DIALECT: Dialect = Dialect(
     (*definitions_in(globals(), "onnx"), *definitions_in(vars(microsoft), "onnx")),
     summary="Operators of ONNX, and the structure of its models.",
     keeps_names=True,
+    rules="commonir.dialects.onnx.rules:RULES",
     versions=(*map(version_of, OPSETS), *_OTHER_VERSIONS),
     meaningful=[ATTRIBUTE_REFERENCES],
 )

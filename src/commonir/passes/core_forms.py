@@ -1,0 +1,174 @@
+"""Operations of any dialect as operations of the core, and core operations written in the dialect of a function.
+
+The core form of an operation follows from its reference: where that consists of one core operation, after folding, the
+operation is this one on its own operands. Rules about core operations so hold for every dialect. What they return is
+written by the conversion to the dialect of the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.base.tuples import NamedTuple
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
+from commonir.ir.cloning import clone
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.types import FunctionType, TensorType
+from commonir.notation import NotationError
+from commonir.ods import Form, Op, infer, operations_behind, traits
+from commonir.passes.simplify import fully_folded
+
+FromCore = Callable[[Module, Function], Module | None]
+"""Converts a core module with one function to the dialect and operation set of another function; None if there is no
+such conversion.
+"""
+
+
+def no_conversion(_module: Module, _function: Function) -> Module | None:
+    """Returns None: there is no conversion."""
+    return None
+
+
+_Operand = Value | tuple[Value, ...] | None
+
+
+class CoreForm(NamedTuple):
+    """A core operation on values of a program. `op` has its attributes, and placeholders for its operands."""
+
+    op: core.CoreOp
+    operands: tuple[_Operand, ...]
+
+    @property
+    def x(self) -> Value:
+        """Its first operand, which is one value."""
+        (first, *_) = self.operands
+        assert isinstance(first, Value)
+        return first
+
+
+def core_form(op: Operation | Block) -> CoreForm | None:
+    """Returns the core operation that computes the first result of an operation; None if it takes several, or none.
+
+    Operations with other results that are used have no core form.
+    """
+    if not isinstance(op, Op) or op.form is not Form.COMPOSITE or op.regions or not op.results:
+        return None
+    if op.has_trait(traits.ConstantLike) or not op.has_trait(traits.Pure) or any(r.is_used for r in op.results[1:]):
+        return None
+    try:
+        derived = infer(op)
+    except (DiagnosticError, NotationError):
+        return None
+    if derived.is_data_dependent or not derived.outputs:
+        return None
+    value = fully_folded(derived.outputs[0])
+    owner = value.owner
+    if not isinstance(owner, core.CoreOp) or owner.has_trait(traits.ConstantLike):
+        return None
+    actual: dict[Value, Value] = {}
+    for placeholder, operand in zip(derived.inputs, op.grouped_operands(), strict=True):
+        if isinstance(operand, tuple):
+            actual.update(zip(placeholder, operand, strict=True))
+        elif operand is not None:
+            actual[placeholder] = operand
+    operands: list[_Operand] = []
+    for operand in owner.grouped_operands():
+        if isinstance(operand, tuple):
+            several = [_actual(v, actual) for v in operand]
+            found = [v for v in several if v is not None]
+            if len(found) < len(several):
+                return None
+            operands.append(tuple(found))
+            continue
+        one = None if operand is None else _actual(operand, actual)
+        if operand is not None and one is None:
+            return None
+        operands.append(one)
+    return CoreForm(owner, tuple(operands))
+
+
+def _actual(placeholder: Value, actual: dict[Value, Value]) -> Value | None:
+    """Returns the value of the program for one of a reference; of a constant of the reference, a detached copy."""
+    value = fully_folded(placeholder)
+    if value in actual:
+        return actual[value]
+    owner = value.owner
+    if not isinstance(owner, Op) or not owner.has_trait(traits.ConstantLike):
+        return None
+    return owner.clone_shallow((), ()).results[value.index]
+
+
+def inner_form(value: Value, *classes: type[core.CoreOp]) -> CoreForm | None:
+    """Returns the core form of the operation that computes a value, of some classes, if nothing else uses the value."""
+    users, owner = value.users, value.owner
+    # One in a nested block may run more often.
+    if len(users) != 1 or value.index != 0 or not isinstance(owner, Op) or users[0].parent is not owner.parent:
+        return None
+    form = core_form(owner)
+    return form if form is not None and isinstance(form.op, classes) else None
+
+
+class Written(NamedTuple):
+    """A value for a result, and the operations that define it, detached and in order."""
+
+    value: Value
+    operations: tuple[Operation, ...]
+
+
+class CoreWriter:
+    """Writes core operations in the dialect of a function."""
+
+    def __init__(self, function: Function, from_core: FromCore) -> None:
+        self._function = function
+        self._from_core = from_core
+
+    def written(self, value: Value, most: int) -> Written | None:
+        """Returns a value that detached core operations define, which are erased, as one of the function's dialect.
+
+        None if that takes more than a number of operations besides constants, or cannot be expressed.
+        """
+        body = operations_behind([value])
+        own = {r for op in body for r in op.results}
+        used = list(dict.fromkeys([v for op in body for v in op.operands if v not in own]))
+        module = self._module(body, used, value) if all(isinstance(v.type, TensorType) for v in used) else None
+        for op in reversed(body):
+            op.erase()
+        try:
+            result = None if module is None else self._from_core(module, self._function)
+        except (DiagnosticError, NotationError):
+            return None
+        if result is None:
+            return None
+        function = result.main
+        operations = [op for op in function.body.operations if op is not function.body.last]
+        is_constant = [isinstance(op, Op) and op.has_trait(traits.ConstantLike) for op in operations]
+        if is_constant.count(False) > most or len(function.inputs) != len(used):
+            return None
+        mapping: dict[Value, Value] = dict(zip(function.inputs, used, strict=True))
+        copies = [clone(op, mapping) for op in operations]
+        for copy in copies:
+            for r in copy.results:
+                r.name = ""
+        return Written(mapping[function.outputs[0]], tuple(copies))
+
+    @staticmethod
+    def _module(body: list[Operation], used: list[Value], value: Value) -> Module | None:
+        types = [v.type for v in used]
+        block = Block(types, [f"x{n}" for n in range(len(used))])
+        mapping: dict[Value, Value] = dict(zip(used, block.arguments, strict=True))
+        for op in body:
+            block.append(clone(op, mapping))
+        result = mapping[value]
+        block.append(ml_program.Return((result,)))
+        signature = FunctionType(tuple(types), (result.type,))
+        module = Module()
+        module.body.append(ml_program.Func("main", signature, Region([block]), ("y",)))
+        return module
+
+
+def is_tensor(value: Value) -> bool:
+    """Returns whether a value is a tensor with known dims, perhaps symbolic ones."""
+    return isinstance(value.type, TensorType) and value.type.shape is not None and None not in value.type.shape
