@@ -20,12 +20,12 @@ def count_axes_from_start(module: Module, opset: int) -> None:
     if opset >= _FIRST_WITH_NEGATIVE:
         return
     for op in list(module.nested()):
-        if isinstance(op, onnx.OnnxOp) and op.operands and op.results:
+        if isinstance(op, onnx.OnnxOp) and onnx.operator_of(op.name)[0] == "" and op.operands and op.results:
             _count(op)
 
 
 def _count(op: onnx.OnnxOp) -> None:
-    counted = op.results[0] if isinstance(op, onnx.Unsqueeze) else op.operands[0]
+    counted = op.counts_axes_in
     rank = counted.type.rank if isinstance(counted.type, TensorType) else None
     stored = op.stored_attributes
     axis, axes = stored.get("axis"), stored.get("axes")

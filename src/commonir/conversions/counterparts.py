@@ -60,7 +60,7 @@ def _arguments(
             if value is None:
                 return Mismatch(f"'{f.spelling}' of {op.name} must be known before running in {context.target}")
         out[expected.name] = value
-    missing = next((f.spelling for f in definition.layout.arguments if f.is_required and f.name not in out), None)
+    missing = next((f.spelling for f in definition.layout.arguments if f.is_required and out.get(f.name) is None), None)
     return out if missing is None else Mismatch(f"{op.name} takes '{missing}' in {context.target}")
 
 

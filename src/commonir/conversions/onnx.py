@@ -8,7 +8,7 @@ Source: ONNX operator reference, versions of the operator sets.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
@@ -28,7 +28,7 @@ from commonir.ir.cloning import clone
 from commonir.ir.data import Data
 from commonir.ir.interface import metadata_of, set_metadata
 from commonir.ir.module import Module, replace_function
-from commonir.ir.operation import Operation, Value
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ElementType
 from commonir.ods import Dialects, Form, Op
 from commonir.ods.patterns import version_number
@@ -57,6 +57,7 @@ def in_opset(module: Module, opset: int) -> Module:
     result = legalize(source, _RULES, Dialects(), Target("onnx", onnx.version_of(opset)))
     result.entry = module.entry
     _remove_forgotten(source, result)
+    _keep_outputs(source, result, onnx.DIALECT.find(onnx.Identity.name, onnx.version_of(opset)) or onnx.Identity)
     count_axes_from_start(result, opset)
     result.update_extra(module.extra)
     for op in list(result.body.operations):
@@ -68,11 +69,58 @@ def in_opset(module: Module, opset: int) -> Module:
 
 
 def _remove_forgotten(source: Module, module: Module) -> None:
-    """Removes constants that something used before and nothing does now: the version may not have their types."""
+    """Removes constants that something used before and nothing does now, since the version may not have their types,
+    and what was built for rules that did not apply.
+    """
     used = {op.output.name for op in source.nested() if isinstance(op, onnx.Initializer) and op.output.is_used}
-    for op in module.nested():
-        if isinstance(op, onnx.Initializer) and not op.output.is_used and op.output.name in used:
+    for op in reversed(list(module.nested())):
+        if any(r.is_used for r in op.results):
+            continue
+        is_built = isinstance(op, onnx.OnnxOp) and bool(op.results) and not any(r.name for r in op.results)
+        if (isinstance(op, onnx.Initializer) and (not op.output.name or op.output.name in used)) or is_built:
             op.erase()
+
+
+def _keep_outputs(source: Module, module: Module, identity: type[Op]) -> None:
+    """Copies outputs whose operator has become its operand: each has its name in the source, and is computed in its
+    graph.
+    """
+    functions = [
+        [op for op in m.body.operations if isinstance(op, onnx.Graph | onnx.LocalFunction)] for m in (source, module)
+    ]
+    for before, after in zip(*functions, strict=True):
+        _copy_outputs(after.body, [v.name for v in before.outputs], identity)
+    received = {v.name for block in _nested_graphs(source) for v in _received_outputs(block)}
+    for block in _nested_graphs(module):
+        new = {v for v in _received_outputs(block) if v.name not in received}
+        if new and block.last is not None:
+            _copy_outputs(block, ["" if v in new else v.name for v in block.last.operands], identity)
+
+
+def _copy_outputs(block: Block, names: Sequence[str], identity: type[Op]) -> None:
+    """Copies outputs of a graph that have another name, or are an output already."""
+    last, outputs = block.last, list[Value]()
+    if last is None:
+        return
+    for v, name in zip(last.operands, names, strict=True):
+        output = v
+        if v.name != name or v in outputs:
+            output = block.insert_before(last, identity(v)).result
+            output.name = name
+        outputs.append(output)
+    last.operands = tuple(outputs)
+
+
+def _nested_graphs(module: Module) -> Iterator[Block]:
+    for op in module.nested():
+        if isinstance(op, onnx.OnnxOp):
+            yield from (block for region in op.regions for block in region.blocks)
+
+
+def _received_outputs(block: Block) -> list[Value]:
+    """The outputs of a graph that no operator in it computes."""
+    outputs = () if block.last is None else block.last.operands
+    return [v for v in outputs if not isinstance(v.owner, Operation) or v.owner.parent is not block]
 
 
 def _ir_version(module: Module, opset: int) -> int:

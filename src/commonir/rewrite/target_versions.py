@@ -36,7 +36,8 @@ def versioned(op: Op, dialect: Dialect, target: Target) -> Op | Mismatch:
             return Mismatch(
                 f"'{f.spelling}' of {op.name} needs {_first_with(op, f.name, dialect)}, the target is {target}"
             )
-    missing = next((f.name for f in definition.layout.arguments if f.is_required and f.name not in arguments), None)
+    required = [f.name for f in definition.layout.arguments if f.is_required]
+    missing = next((name for name in required if arguments.get(name) is None), None)
     if missing is not None:
         return Mismatch(f"{op.name} takes '{missing}' in {target}")
     try:

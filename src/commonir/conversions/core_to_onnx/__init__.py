@@ -19,6 +19,7 @@ from commonir.conversions.core_to_onnx import (
     bits,
     compression,
     contraction,
+    early_opsets,
     elementwise,
     indexing,
     learning,
@@ -64,6 +65,7 @@ RULES = Rules(
         *elementwise.WIDENED,
         *elementwise.IN_WIDER_INTEGERS,
         *bits.ARITHMETIC,
+        *Rules.members(vars(early_opsets)),
         kernel_rule(i64),
     ]
 )

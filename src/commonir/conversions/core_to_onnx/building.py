@@ -7,13 +7,14 @@ that has its symbols, or of the value that brings a data-dependent size.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from commonir.conversions.operands import element_of
 from commonir.conversions.symbolic_dims import VectorDims, early
 from commonir.dialects import onnx
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, i64
+from commonir.ir.types import ElementType, boolean, i64
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context
 from commonir.symbolic import Dim, bounds
@@ -77,14 +78,24 @@ class _Dims(VectorDims):
         return self.put(onnx.Div(dividend, divisor))
 
     def remainder(self, num: Dim, dividend: Value, divisor: Value) -> Value:  # noqa: ARG002  of any sign
-        return self.put(onnx.Mod(dividend, divisor))
+        if opset_of(self.context) >= _REMAINDERS:
+            return self.put(onnx.Mod(dividend, divisor))
+        # The first remainder has the sign of the dividend.
+        rest = self.put(onnx.Add(self._rest(dividend, divisor), divisor))
+        return self._rest(rest, divisor)
+
+    def _rest(self, dividend: Value, divisor: Value) -> Value:
+        multiple = self.put(onnx.Mul(self.put(onnx.Div(dividend, divisor)), divisor))
+        return self.put(onnx.Sub(dividend, multiple))
 
     def largest(self, values: Sequence[Value]) -> Value:
-        return self.put(onnx.Max(tuple(values)))
+        if opset_of(self.context) >= _LARGEST_OF_INTEGERS:
+            return self.put(onnx.Max(tuple(values)))
+        return reduce(lambda a, b: self.put(onnx.Where(self.put(onnx.Greater(a, b)), a, b)), values)
 
 
-# The first opset in which a part of a shape can be asked for.
-_PARTS_OF_SHAPES = 15
+# The first opsets in which a part of a shape can be asked for, and that have remainders, and maxima of integers.
+_PARTS_OF_SHAPES, _REMAINDERS, _LARGEST_OF_INTEGERS = 15, 10, 12
 
 
 def size_at(context: Context, value: Value, axis: int) -> Value:
@@ -93,6 +104,19 @@ def size_at(context: Context, value: Value, axis: int) -> Value:
         return early(context, onnx.Shape(value, start=axis, end=axis + 1))
     whole = early(context, onnx.Shape(value))
     return early(context, onnx.Slice(whole, integers(context, (axis,)), integers(context, (axis + 1,))))
+
+
+# The first opset with a range.
+_RANGES = 11
+
+
+def positions_below(context: Context, count: Value) -> Value:
+    """The numbers from 0 on, as many as a vector of one element says, as i64."""
+    if opset_of(context) >= _RANGES:
+        limit = onnx.Squeeze(count, integers(context, (0,))).squeezed
+        return onnx.Range(constant(context, i64, (), (0,)), limit, constant(context, i64, (), (1,))).output
+    ones = onnx.ConstantOfShape(count, value=data_of(boolean, (1,), (True,))).output
+    return onnx.Squeeze(onnx.NonZero(ones).Y, integers(context, (0,))).squeezed
 
 
 def opset_of(context: Context) -> int:

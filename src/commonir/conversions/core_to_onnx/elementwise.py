@@ -40,7 +40,7 @@ DIRECT_COUNTERPARTS = tuple([direct_counterpart(source, built) for source, built
 
 def _or_equal(definition: Callable[..., Op]) -> Callable[..., Result]:
     def compared(op: Op, context: Context, x: Value, y: Value) -> Value:
-        return onnx.Or(definition(x, y).result, onnx.Equal(x, y).C).C
+        return onnx.Or(definition(x, y).result, core.equal(x, y)).C
 
     return compared
 
@@ -117,7 +117,7 @@ def smaller_integer(op: core.Minimum, context: Context, a: Value, b: Value) -> R
 
 @rule(core.NotEqual)
 def not_equal(op: core.NotEqual, context: Context, a: Value, b: Value) -> Value:
-    return onnx.Not(onnx.Equal(a, b).C).Y
+    return onnx.Not(core.equal(a, b)).Y
 
 
 @rule(core.FloorDiv)

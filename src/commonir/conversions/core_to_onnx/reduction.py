@@ -7,6 +7,7 @@ from collections.abc import Callable
 from commonir.conversions.core_to_onnx.building import cast, constant, dimension, integers
 from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
 from commonir.dialects import core, onnx
+from commonir.dialects.core.base import Function2
 from commonir.ir.operation import Value
 from commonir.ir.types import i32, i64
 from commonir.ods import Op
@@ -69,34 +70,41 @@ def cumprod(op: core.CumProd, context: Context, x: Value) -> Value:
     return onnx.CumProd(x, axis, exclusive=op.exclusive, reverse=op.reverse).y
 
 
-def _cumprod_by_doubling(op: core.CumProd, context: Context, x: Value) -> Result:
-    """A running product by products with what lies 1, 2, 4 ... places before, for versions without it."""
-    shape = core.tensor_type(x).shape or ()
-    axis = core.axis_of(op.axis, len(shape))
-    length = shape[axis]
-    if not isinstance(length, int):
-        return Mismatch(f"a running product along an axis of size {length} needs onnx.CumProd")
-    y = core.reverse(x, (axis,)) if op.reverse else x
-    if op.exclusive:
-        y = _moved(y, axis, 1)
-    step = 1
-    while step < length:
-        y = core.mul(y, _moved(y, axis, step))
-        step *= 2
-    return core.reverse(y, (axis,)) if op.reverse else y
+def _by_doubling(combine: Function2, neutral: float) -> Callable[..., Result]:
+    """Returns the rule for versions without the operator: what lies 1, 2, 4 ... places before is combined in turn."""
+
+    def running(op: core.CumProd | core.CumSum, context: Context, x: Value) -> Result:
+        shape = core.tensor_type(x).shape or ()
+        axis = core.axis_of(op.axis, len(shape))
+        length = shape[axis]
+        if not isinstance(length, int):
+            return Mismatch(f"{op.name} along an axis of size {length} needs an operator of a later version")
+        y = core.reverse(x, (axis,)) if op.reverse else x
+        if op.exclusive:
+            y = _moved(y, axis, 1, neutral)
+        step = 1
+        while step < length:
+            y = combine(y, _moved(y, axis, step, neutral))
+            step *= 2
+        return core.reverse(y, (axis,)) if op.reverse else y
+
+    return running
 
 
-def _moved(x: Value, axis: int, places: int) -> Value:
-    """The elements moved to the end of an axis; ones come in."""
+def _moved(x: Value, axis: int, places: int, fill: float) -> Value:
+    """The elements moved to the end of an axis; what comes in is `fill`."""
     shape = [n if n is not None else 0 for n in core.tensor_type(x).shape or ()]
     starts, stops = [0] * len(shape), [*shape]
     stops[axis] = shape[axis] - places
     remaining = core.slice(x, tuple(starts), tuple(stops), (1,) * len(shape))
     before = [places if n == axis else 0 for n in range(len(shape))]
-    return core.pad(remaining, tuple(before), (0,) * len(shape), core.PadMode.CONSTANT, 1.0)
+    return core.pad(remaining, tuple(before), (0,) * len(shape), core.PadMode.CONSTANT, fill)
 
 
-CUMULATIVE: tuple[LegalizationRule, ...] = (LegalizationRule(core.CumProd, _cumprod_by_doubling),)
+CUMULATIVE: tuple[LegalizationRule, ...] = (
+    LegalizationRule(core.CumProd, _by_doubling(core.mul, 1.0)),
+    LegalizationRule(core.CumSum, _by_doubling(core.add, 0.0)),
+)
 
 
 @rule(core.ArgMax)

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from commonir.conversions.core_to_core.grids import read_at_positions
 from commonir.conversions.core_to_core.whole_tensors import computed_atom
 from commonir.conversions.core_to_onnx.building import cast, constant, dimension, integers, opset_of, vector
-from commonir.conversions.operands import element_of, rank_of, shape_of
+from commonir.conversions.operands import dims_of, element_of, rank_of, shape_of
 from commonir.conversions.symbolic_dims import sum_of_products
 from commonir.dialects import core, onnx
+from commonir.dialects.onnx.resize import Resize10
 from commonir.ir.operation import Value
-from commonir.ir.types import boolean, f32, i32, i64
+from commonir.ir.types import Type, boolean, f32, i32, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Atom, Dim, Symbol, floor_div, largest, modulo, smallest, symbol
 
@@ -29,6 +30,10 @@ _ROUNDINGS = {
     core.Rounding.CEIL: "ceil",
 }
 
+# The first opsets whose Resize is there at all, takes positions of every form, absent operands, and only some axes.
+_WITH_RESIZE, _WITH_COORDINATES, _WITH_ABSENT, _WITH_AXES = 10, 11, 13, 18
+_MOST_FACTORS = 64
+
 # Along which axes onnxruntime 1.31 interpolates, by the rank of the tensor.
 _INTERPOLATED = {2: ({0, 1},), 3: ({0, 1, 2},), 4: ({1, 2}, {2, 3}), 5: ({2, 3, 4},)}
 
@@ -38,15 +43,17 @@ def resize(op: core.Resize, context: Context, x: Value) -> Result:
     coordinates = op.coordinates
     if coordinates is core.Coordinates.ALIGN_CENTRE and all(isinstance(n, int) and n > 1 for n in op.sizes):
         coordinates = core.Coordinates.ALIGN_CORNERS
-    return _resized(op, coordinates, x, vector(context, op.sizes))
+    return _resized(op, context, coordinates, x, vector(context, op.sizes))
 
 
 @rule(core.DynamicResize)
 def dynamic_resize(op: core.DynamicResize, context: Context, x: Value, dims: Value) -> Result:
-    return _resized(op, op.coordinates, x, cast(dims, i64))
+    return _resized(op, context, op.coordinates, x, cast(dims, i64))
 
 
-def _resized(op: core.Resize | core.DynamicResize, coordinates: core.Coordinates, x: Value, dims: Value) -> Result:
+def _resized(
+    op: core.Resize | core.DynamicResize, context: Context, coordinates: core.Coordinates, x: Value, dims: Value
+) -> Result:
     if coordinates not in _COORDINATES:
         return Mismatch(f"onnx.Resize has no coordinates '{coordinates.value}'")
     rank, (count,) = rank_of(x), shape_of(dims)
@@ -57,16 +64,57 @@ def _resized(op: core.Resize | core.DynamicResize, coordinates: core.Coordinates
     changed = {n for n, (a, b) in pairs if a is None or b is None or a != b}
     if op.mode is core.ResizeMode.LINEAR and not any(changed <= axes for axes in _INTERPOLATED.get(rank, ())):
         return Mismatch("runtimes do not interpolate along these axes")
-    return onnx.Resize(
-        x,
-        None,
-        None,
-        dims,
-        axes=tuple(range(rank - count, rank)),
-        mode=op.mode.value,
-        coordinate_transformation_mode=_COORDINATES[coordinates],
-        nearest_mode=_ROUNDINGS[op.rounding],
-    ).Y
+    how = {
+        "mode": op.mode.value,
+        "coordinate_transformation_mode": _COORDINATES[coordinates],
+        "nearest_mode": _ROUNDINGS[op.rounding],
+    }
+    opset = opset_of(context)
+    if opset >= _WITH_AXES:
+        arguments = {"X": x, "sizes": dims, "axes": tuple(range(rank - count, rank)), **how}
+        return onnx.Resize.build(arguments, [op.y.type]).Y
+    if opset < _WITH_COORDINATES:
+        return _upsampled(op, coordinates, x, context)
+    whole = dims
+    if count < rank:
+        whole = core.concat((core.slice(core.shape_of(x), (0,), (rank - count,), (1,)), dims), 0)
+    return resized_to(context, x, None, None, whole, how, op.y.type)
+
+
+def resized_to(
+    context: Context,
+    x: Value,
+    region: Value | None,
+    scales: Value | None,
+    sizes: Value | None,
+    how: Mapping[str, object],
+    type: Type,
+) -> Value:
+    """All axes resampled, for opsets 11 to 17; the first two of them take an empty operand for an absent one."""
+    arguments = {"X": x, "roi": region, "scales": scales, "sizes": sizes, **how}
+    if opset_of(context) >= _WITH_ABSENT:
+        return onnx.Resize.build(arguments, [type]).Y
+    nothing = constant(context, f32, (0,), ())
+    arguments |= {"roi": region or nothing, "scales": scales or nothing}
+    return onnx.Resize.at("opset11").build(arguments, [type]).Y
+
+
+def _upsampled(
+    op: core.Resize | core.DynamicResize, coordinates: core.Coordinates, x: Value, context: Context
+) -> Result:
+    """Axes that become longer by a whole factor, for opsets 9 and 10, whose operators have no other parameters."""
+    if coordinates is not core.Coordinates.ASYMMETRIC:
+        return Mismatch(f"positions that are '{coordinates.value}' came with opset {_WITH_COORDINATES}")
+    if op.mode is core.ResizeMode.NEAREST and op.rounding is not core.Rounding.FLOOR:
+        return Mismatch(f"the nearest element by '{op.rounding.value}' came with opset {_WITH_COORDINATES}")
+    pairs = list(zip(dims_of(x), dims_of(op.y), strict=True))
+    factors = [next((k for k in range(1, _MOST_FACTORS) if n * k == m), None) for n, m in pairs]
+    known = [float(k) for k in factors if k is not None]
+    if len(known) < len(factors):
+        return Mismatch("an axis does not become longer by a whole factor")
+    scales = constant(context, f32, (len(known),), known)
+    definition = onnx.Upsample if opset_of(context) < _WITH_RESIZE else Resize10
+    return definition.build({"X": x, "scales": scales, "mode": op.mode.value}, [op.y.type]).Y
 
 
 @rule(core.Resize)

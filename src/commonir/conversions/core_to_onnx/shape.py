@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar, size_at, vector
+from commonir.conversions.core_to_onnx.building import (
+    cast,
+    constant,
+    integers,
+    positions_below,
+    scalar,
+    size_at,
+    vector,
+)
 from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.dialects.mlir import ml_program
@@ -61,9 +69,7 @@ def iota(op: core.Iota, context: Context) -> Value:
     if isinstance(dim, int):
         line = constant(context, op.element, (dim,), range(dim))
     else:
-        limit = onnx.Squeeze(vector(context, (dim,)), integers(context, (0,))).squeezed
-        zero, one = constant(context, i64, (), (0,)), constant(context, i64, (), (1,))
-        line = cast(onnx.Range(zero, limit, one).output, op.element)
+        line = cast(positions_below(context, vector(context, (dim,))), op.element)
     others = [a for a in range(rank) if a != axis]
     if others:
         line = onnx.Unsqueeze(line, integers(context, others)).expanded
@@ -141,7 +147,7 @@ def slice_(op: core.Slice, context: Context, x: Value) -> Value:
     cut = [n for n, (a, b, s, dim) in enumerate(bounds) if not (a == 0 and s == 1 and dim is not None and b == dim)]
     if not cut:
         return x
-    starts, stops = list(op.starts), list(op.stops)
+    starts, stops, steps = list(op.starts), list(op.stops), [op.steps[n] for n in cut]
     for n, (start, step, dim) in enumerate(zip(op.starts, op.steps, shape_of(x), strict=True)):
         if step < 0 and isinstance(start, int) and isinstance(dim, int) and start < -dim:
             # Nothing, where ONNX begins with the first element.
@@ -151,13 +157,14 @@ def slice_(op: core.Slice, context: Context, x: Value) -> Value:
         vector(context, [starts[n] for n in cut]),
         vector(context, [stops[n] for n in cut]),
         integers(context, cut),
-        integers(context, [op.steps[n] for n in cut]),
+        integers(context, steps) if any(s != 1 for s in steps) else None,
     ).output
 
 
 @rule(core.DynamicSlice)
 def dynamic_slice(op: core.DynamicSlice, context: Context, x: Value, starts: Value, stops: Value) -> Value:
-    axes, steps = integers(context, range(rank_of(x))), integers(context, op.steps)
+    axes = integers(context, range(rank_of(x)))
+    steps = integers(context, op.steps) if any(s != 1 for s in op.steps) else None
     return onnx.Slice(x, cast(starts, i64), cast(stops, i64), axes, steps).output
 
 

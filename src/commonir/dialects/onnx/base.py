@@ -136,6 +136,11 @@ class OnnxOp(Op, traits=(traits.Pure,)):
         """Whether a wrong declared shape is an error: it is where a graph promises its shapes."""
         return any(isinstance(a, Op) and a.has_trait(traits.PromisesShapes) for a in self.ancestors())
 
+    @property
+    def counts_axes_in(self) -> Value:
+        """The value whose axes the attributes `axis` and `axes` count."""
+        return self.operands[0]
+
     deprecated_since = ""
     """The version that deprecates the operator; of its definitions, that of this version."""
 

@@ -32,10 +32,13 @@ from commonir.ods import (
     types,
 )
 from commonir.ods.branching import Conditional
+from commonir.ods.patterns import version_number
 from commonir.symbolic import Dim, DimExpr
 
 _COUNTER, _ANSWER = tensor(i64), tensor(boolean)
 _NO_LIMIT = 2**63 - 1
+_ANY_SHAPES = 11
+"""The version from which on the branches of `If` need not return values of one shape."""
 
 
 def _stacked(type: Type, rounds: Dim | None = None) -> Type:
@@ -201,9 +204,13 @@ class If(
             text = f"{self.name}: the branches give {len(first)} and {len(second)} outputs"
             yield Diagnostic(MALFORMED_REGION, text)
         for n, (a, b) in enumerate(zip(first, second, strict=False)):
-            if not are_compatible(a.type, b.type) and not differ_in_shape(a.type, b.type):
-                text = f"{self.name}: output {n} of the branches has the types {a.type} and {b.type}"
+            if are_compatible(a.type, b.type):
+                continue
+            text = f"{self.name}: output {n} of the branches has the types {a.type} and {b.type}"
+            if not differ_in_shape(a.type, b.type):
                 yield Diagnostic(MALFORMED_REGION, text)
+            elif version_number(self.since) < _ANY_SHAPES:
+                yield Diagnostic(MALFORMED_REGION, f"{text}; before opset {_ANY_SHAPES} they have one shape")
 
     def reference(self, cond: Value, *, else_branch: Region, then_branch: Region) -> tuple[Value, ...]:
         return core.if_(_scalar(cond), then_branch, else_branch)

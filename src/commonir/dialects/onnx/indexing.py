@@ -271,6 +271,10 @@ class OneHot(OnnxOp, name="onnx.OneHot", since="opset9 opset11 opset28"):
     T2 = NUMBERS_1
     T3 = by_version(opset9=ANY_1, opset28=ANY_13)
 
+    @property
+    def counts_axes_in(self) -> Value:
+        return self.output
+
     def infer_partially(self) -> tuple[Type, ...]:
         places, type = tensor_type(self.indices), tensor_type(self.values)
         if places.shape is None:

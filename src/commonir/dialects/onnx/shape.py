@@ -522,6 +522,10 @@ class Unsqueeze(OnnxOp, name="onnx.Unsqueeze", since="opset1 opset11 opset13 ops
     expanded: Value = result("T")
     T = MOVED_TO_25
 
+    @property
+    def counts_axes_in(self) -> Value:
+        return self.expanded
+
     def infer_partially(self) -> tuple[Type, ...]:
         type, new = tensor_type(self.data), _length(self.as_operand("axes"))
         return (type.with_shape(None if new is None or type.rank is None else (None,) * (type.rank + new)),)

@@ -1,0 +1,150 @@
+"""Rules for versions of the operator set that lack an operator or an operand which later ones have.
+
+They stand after the other rules: what a version has an operator for never gets here. Source: ONNX operator reference,
+versions of Slice, Range, Mod, Pad, Round, CumSum and Equal.
+"""
+
+from __future__ import annotations
+
+from commonir.conversions.core_to_core.padding import continued
+from commonir.conversions.core_to_onnx.building import positions_below
+from commonir.conversions.operands import dims_of, element_of
+from commonir.dialects import core, onnx
+from commonir.ir.operation import Value
+from commonir.ir.types import i64
+from commonir.ods import known_dims
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+from commonir.symbolic import Dim
+
+
+@rule(core.Slice)
+def slice_at_positions(op: core.Slice, context: Context, x: Value) -> Result:
+    """Gathers the elements where bounds are not numbers, or steps not 1."""
+    rows = zip(op.starts, op.stops, op.steps, dims_of(x), strict=True)
+    for axis, (start, stop, step, dim) in enumerate(rows):
+        first, count = core.slice_range(dim, start, stop, step)
+        if first != 0 or step != 1 or count != dim:
+            x = core.gather(x, _places(first, step, count), axis)
+    return x
+
+
+def _places(first: Dim, step: int, count: Dim) -> Value:
+    """As many positions as given, from the first one on."""
+    if isinstance(first, int) and isinstance(count, int):
+        return core.vector(tuple([first + n * step for n in range(count)]))
+    line = core.iota((count,), 0, i64)
+    if step != 1:
+        line = core.mul(line, core.scalar(step, i64))
+    return line if first == 0 else core.add(line, core.dims((first,), i64))
+
+
+@rule(core.DynamicSlice)
+def dynamic_slice_at_positions(
+    op: core.DynamicSlice, context: Context, x: Value, starts: Value, stops: Value
+) -> Result:
+    """Gathers the elements from each start to its stop, after clamping both as the operator does."""
+    zero = core.scalar(0, i64)
+    for axis, step in enumerate(op.steps):
+        dim = core.dim(x, axis)
+        last = dim if step > 0 else core.sub(dim, core.scalar(1, i64))
+        bounds: list[Value] = []
+        for given in (starts, stops):
+            bound = core.reshape(core.slice(core.cast(given, i64), (axis,), (axis + 1,), (1,)), ())
+            bound = core.select(core.less(bound, zero), core.add(bound, dim), bound)
+            first = zero if step > 0 else core.scalar(-1, i64)
+            bounds.append(core.maximum(core.minimum(bound, last), first))
+        x = core.gather(x, core.range(*bounds, core.scalar(step, i64)), axis)
+    return x
+
+
+@rule(core.Reverse)
+def reverse_by_positions(op: core.Reverse, context: Context, x: Value) -> Value:
+    for axis in op.axes:
+        dim = dims_of(x)[axis]
+        x = core.gather(x, _places(dim - 1, -1, dim), axis)
+    return x
+
+
+@rule(core.Range)
+def range_of_integers(op: core.Range, context: Context, start: Value, limit: Value, step: Value) -> Result:
+    """The positions below the count, times the step, plus the start."""
+    (stride,) = known_dims(op.step) or (None,)
+    element = element_of(start)
+    if not element.is_integer or not isinstance(stride, int) or stride == 0:
+        return Mismatch("the step of a range is not a known integer")
+    first, whole = core.cast(start, i64), core.sub(core.cast(limit, i64), core.cast(start, i64))
+    if stride < 0:
+        whole = core.neg(whole)
+    if abs(stride) != 1:
+        # The quotient is rounded toward zero, and is not used where it is negative.
+        whole = core.add(whole, core.scalar(abs(stride) - 1, i64))
+        whole = onnx.Div(whole, core.scalar(abs(stride), i64)).C
+    count = core.reshape(core.maximum(whole, core.scalar(0, i64)), (1,))
+    line = positions_below(context, count)
+    return core.cast(core.add(core.mul(line, core.scalar(stride, i64)), first), element)
+
+
+@rule(core.Remainder)
+def remainder_by_quotient(op: core.Remainder, context: Context, a: Value, b: Value) -> Result:
+    if not element_of(a).is_integer:
+        return Mismatch("a quotient of floats is not rounded")
+    return core.sub(a, core.mul(onnx.Div(a, b).C, b))
+
+
+@rule(core.Mod)
+def modulo_by_quotient(op: core.Mod, context: Context, a: Value, b: Value) -> Result:
+    if not element_of(a).is_integer:
+        return Mismatch("a quotient of floats is not rounded")
+    zero = core.splat(0, a)
+    rest = core.sub(a, core.mul(onnx.Div(a, b).C, b))
+    is_opposite = core.logical_xor(core.less(rest, zero), core.less(b, zero))
+    is_moved = core.logical_and(is_opposite, core.not_equal(rest, zero))
+    return core.select(is_moved, core.add(rest, b), rest)
+
+
+@rule(core.FloorDiv)
+def quotient_of_multiple(op: core.FloorDiv, context: Context, a: Value, b: Value) -> Result:
+    if not element_of(a).is_integer:
+        return Mismatch("a quotient of floats is rounded down")
+    return onnx.Div(core.sub(a, core.mod(a, b)), b).C
+
+
+@rule(core.Pad)
+def pad_by_pieces(op: core.Pad, context: Context, x: Value) -> Result:
+    """Lays pieces beside the tensor, for elements that the operator does not take."""
+    if op.mode is not core.PadMode.CONSTANT:
+        return continued(x, op.mode, op.before, op.after)
+    element = element_of(x)
+    fill = core.scalar(op.value if element.is_float else int(op.value), element) if element.bits > 1 else None
+    if fill is None:
+        fill = core.scalar(bool(op.value), element)
+    for axis, amounts in enumerate(zip(op.before, op.after, strict=True)):
+        if min(amounts) < 0:
+            return Mismatch("padding cuts the tensor")
+        dims = dims_of(x)
+        sides = [core.fill(fill, (*dims[:axis], n, *dims[axis + 1 :])) if n else None for n in amounts]
+        pieces = [v for v in (sides[0], x, sides[1]) if v is not None]
+        x = core.concat(tuple(pieces), axis) if len(pieces) > 1 else x
+    return x
+
+
+@rule(core.Round)
+def round_by_halves(op: core.Round, context: Context, x: Value) -> Result:
+    """The floor, or the number after it where that is nearer, or even and as near."""
+    if not element_of(x).is_float:
+        return Mismatch("only floats are rounded")
+    low, half = core.floor(x), core.splat(0.5, x)
+    part = core.sub(x, low)
+    is_odd = core.not_equal(core.mul(core.floor(core.mul(low, half)), core.splat(2.0, x)), low)
+    is_nearer = core.logical_or(core.greater(part, half), core.logical_and(core.equal(part, half), is_odd))
+    return core.select(is_nearer, core.add(low, core.splat(1.0, x)), low)
+
+
+@rule(core.Equal)
+def equal_floats(op: core.Equal, context: Context, a: Value, b: Value) -> Result:
+    """Neither less nor greater; NaN is neither of both, and not equal."""
+    if not element_of(a).is_float:
+        return Mismatch("only numbers are ordered")
+    differs = core.logical_or(core.less(a, b), core.greater(a, b))
+    is_nan = core.logical_or(core.is_nan(a), core.is_nan(b))
+    return core.logical_not(core.logical_or(differs, is_nan))

@@ -1,0 +1,164 @@
+"""Operators that opsets before 13 say in another way, or not at all: onnxruntime computes the same from both models."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+import commonir as cir
+
+from tests.onnx_operators.verdicts import difference, run_with_onnxruntime
+
+
+class Model(NamedTuple):
+    """Nodes in an opset, with inputs that have open dims, and constants."""
+
+    opset: int
+    nodes: list[onnx.NodeProto]
+    inputs: dict[str, Any]
+    constants: dict[str, Any] = {}  # noqa: RUF012  never changed
+    fixed: bool = False
+
+    def proto(self) -> onnx.ModelProto:
+        infos = [
+            helper.make_tensor_value_info(
+                n,
+                helper.np_dtype_to_tensor_dtype(v.dtype),
+                v.shape if self.fixed else [f"{n}{a}" for a in range(v.ndim)],
+            )
+            for n, v in self.inputs.items()
+        ]
+        outputs = [onnx.ValueInfoProto(name=n) for n in self.nodes[-1].output]
+        constants = [numpy_helper.from_array(np.asarray(v), n) for n, v in self.constants.items()]
+        graph = helper.make_graph(self.nodes, "g", infos, outputs, constants)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+
+
+def _node(op: str, inputs: str, outputs: str = "y", **attributes: Any) -> onnx.NodeProto:
+    return helper.make_node(op, ["" if n == "-" else n for n in inputs.split()], outputs.split(), **attributes)
+
+
+def _f(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def _i(*numbers: Any) -> Any:
+    return np.array(numbers, np.int64)
+
+
+_HALVES = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.49999997, -0.75, 3.2, np.inf], np.float32)
+_MIXED = _i(-7, -6, -5, 0, 5, 6, 7)
+_SIZES = {"s": _i(1, 2, 7, 5)}
+_TRAINED = {"r": np.float32(0.5), "t": np.array(False)}
+
+
+def _resized(opset: int, operands: str, constants: dict[str, Any], **attributes: Any) -> Model:
+    return Model(opset, [_node("Resize", operands, **attributes)], {"x": _f(1, 2, 3, 4)}, constants, fixed=True)
+
+
+def _sized(mode: str, positions: str, nearest: str) -> Model:
+    return _resized(18, "x - - s", _SIZES, mode=mode, coordinate_transformation_mode=positions, nearest_mode=nearest)
+
+
+MODELS = {
+    "product without C": Model(13, [_node("Gemm", "a b", alpha=0.5)], {"a": _f(2, 3), "b": _f(3, 4)}),
+    "one-hot along the last axis": Model(
+        11, [_node("OneHot", "i d v", axis=-1)], {"i": _i([0, 2], [1, 4])}, {"d": _i(4), "v": _f(2)}
+    ),
+    "one-hot along another axis": Model(
+        11, [_node("OneHot", "i d v", axis=-2)], {"i": _i([0, 2], [1, 4])}, {"d": _i(4), "v": _f(2)}
+    ),
+    "one-hot along the first axis": Model(
+        11, [_node("OneHot", "i d v", axis=-3)], {"i": _i([0, 2], [1, 4])}, {"d": _i(4), "v": _f(2)}
+    ),
+    "dropout with its mask": Model(13, [_node("Dropout", "x r t", "y m")], {"x": _f(2, 3)}, _TRAINED),
+    "dropout of an input": Model(13, [_node("Dropout", "x r t")], {"x": _f(2, 3)}, _TRAINED),
+    "dropout before opset 10 with its mask": Model(
+        9, [_node("Dropout", "x", "h m"), _node("Relu", "h")], {"x": _f(2, 3)}),
+    "dropout before opset 10": Model(9, [_node("Dropout", "x")], {"x": _f(2, 3)}),
+    "steps": Model(11, [_node("Slice", "x b e a s")], {"x": _f(5, 6)},
+                   {"b": _i(1, 9), "e": _i(5, 0), "a": _i(0, 1), "s": _i(2, -2)}),
+    "steps of a fixed shape": Model(11, [_node("Slice", "x b e a s")], {"x": _f(5, 6)},
+                   {"b": _i(-1, 0), "e": _i(-9, 6), "a": _i(0, 1), "s": _i(-1, 3)}, fixed=True),
+    "a slice to a computed size": Model(
+        13,
+        [_node("Shape", "x", "n"), _node("Slice", "n zero one", "d"), _node("Sub", "d one", "k"),
+         _node("Slice", "x zero k zero")],
+        {"x": _f(5, 6)}, {"zero": _i(0), "one": _i(1)},
+    ),
+    "a slice between inputs": Model(
+        13, [_node("Slice", "x b e a")], {"x": _f(5, 6), "b": _i(-4, 1), "e": _i(4, 99)}, {"a": _i(0, 1)}
+    ),
+    "a backward slice between inputs": Model(
+        13, [_node("Slice", "x b e a s")], {"x": _f(5, 6), "b": _i(4, -1), "e": _i(1, -99)},
+        {"a": _i(0, 1), "s": _i(-1, -2)},
+    ),
+    "a range": Model(
+        13, [_node("Range", "b e s", "r"), _node("Add", "r x")], {"x": _i(1), "b": np.array(7), "e": np.array(-3)},
+        {"s": np.int64(-4)},
+    ),
+    "positions of an axis": Model(
+        13,
+        [_node("Shape", "x", "n"), _node("Gather", "n zero", "k"), _node("Range", "zero k one", "r"),
+         _node("Cast", "r", "f", to=1), _node("Mul", "x f")],
+        {"x": _f(5)}, {"zero": np.int64(0), "one": np.int64(1)},
+    ),
+    "modulo": Model(13, [_node("Mod", "a b")], {"a": _MIXED, "b": _i(3, -3, 2, 4, -4, 4, -3)}),
+    "remainders": Model(13, [_node("Mod", "a b", fmod=1)], {"a": _MIXED, "b": _i(3, -3, 2, 4, -4, 4, -3)}),
+    "rounding": Model(11, [_node("Round", "x")], {"x": _HALVES}),
+    "equal floats": Model(
+        11, [_node("Equal", "x z")], {"x": np.array([1, np.nan, 2, np.inf], np.float32),
+                                      "z": np.array([1, np.nan, 3, np.inf], np.float32)},
+    ),
+    "a running sum": Model(11, [_node("CumSum", "x a", exclusive=1, reverse=1)], {"x": _f(2, 5)}, {"a": _i(1)[0]},
+                           fixed=True),
+    "padded integers": Model(13, [_node("Pad", "x p v")], {"x": _i([1, 2, 3], [4, 5, 6])},
+                             {"p": _i(1, 0, 0, 2), "v": np.int64(7)}),
+    "mirrored integers": Model(13, [_node("Pad", "x p", mode="reflect")], {"x": _i([1, 2, 3], [4, 5, 6])},
+                             {"p": _i(1, 0, 0, 2)}, fixed=True),
+    "no axes": Model(13, [_node("ReduceSum", "x a", keepdims=0)], {"x": _f(2, 3)}, {"a": _i()}),
+    "no axes, nothing to do": Model(
+        13, [_node("ReduceSum", "x a", noop_with_empty_axes=1)], {"x": _f(2, 3)}, {"a": _i()}),
+    "no axes to squeeze": Model(13, [_node("Squeeze", "x a")], {"x": _f(2, 1)}, {"a": _i()}, fixed=True),
+    "no axes to insert": Model(13, [_node("Unsqueeze", "x a")], {"x": _f(2, 3)}, {"a": _i()}),
+    "no axes to slice": Model(13, [_node("Slice", "x a a a")], {"x": _f(2, 3)}, {"a": _i()}),
+    "nearest with half pixels": _sized("nearest", "half_pixel", "round_prefer_ceil"),
+    "nearest from the start": _sized("nearest", "asymmetric", "floor"),
+    "linear with half pixels": _sized("linear", "pytorch_half_pixel", "round_prefer_floor"),
+    "linear with corners": _sized("linear", "align_corners", "round_prefer_floor"),
+    "cubic": _sized("cubic", "half_pixel", "round_prefer_floor"),
+    "by factors": _resized(13, "x - k", {"k": np.array([1, 1, 2, 3], np.float32)}, mode="nearest",
+                           coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
+    "linear by factors": _resized(13, "x - k", {"k": np.array([1, 1, 2, 1.5], np.float32)}, mode="linear"),
+    "sizes of some axes": _resized(18, "x - - s", {"s": _i(5, 7)}, axes=[3, 2], mode="linear"),
+    "factors of some axes": _resized(18, "x - k", {"k": np.array([2, 1.5], np.float32)}, axes=[2, 3], mode="cubic"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("opset", [9, 10, 11, 12, 15, 22])
+@pytest.mark.parametrize("name", MODELS)
+def test_onnxruntime_computes_the_same_in_another_opset(name: str, opset: int) -> None:
+    model = MODELS[name].proto()
+    module = cir.loads(model.SerializeToString(), format="onnx")
+    built = onnx.load_from_string(cir.dumps(cir.convert(module, "onnx", opset=opset)))
+    assert [entry.version for entry in built.opset_import] == [opset]
+    assert [v.name for v in built.graph.output] == [v.name for v in model.graph.output]
+    inputs = MODELS[name].inputs
+    expected = run_with_onnxruntime(model, inputs)
+    assert difference(run_with_onnxruntime(built, inputs), expected, 1e-5) is None
+
+
+def test_branches_of_different_shapes_are_refused_before_opset_11() -> None:
+    graphs = {
+        f"{name}_branch": helper.make_graph([_node(op, "x", name)], name, [], [onnx.ValueInfoProto(name=name)])
+        for name, op in (("then", "Transpose"), ("else", "Neg"))
+    }
+    model = Model(11, [_node("If", "c", **graphs)], {"c": np.array(True), "x": _f(2, 3)}, fixed=True)
+    module = cir.loads(model.proto().SerializeToString(), format="onnx")
+    with pytest.raises(cir.DiagnosticError, match="before opset 11 they have one shape"):
+        cir.convert(module, "onnx", opset=9)
+    assert cir.convert(module, "onnx", opset=13)
