@@ -153,11 +153,13 @@ def test_onnxruntime_computes_the_same_in_another_opset(name: str, opset: int) -
 
 
 def test_branches_of_different_shapes_are_refused_before_opset_11() -> None:
-    graphs = {
+    graphs: dict[str, Any] = {
         f"{name}_branch": helper.make_graph([_node(op, "x", name)], name, [], [onnx.ValueInfoProto(name=name)])
         for name, op in (("then", "Transpose"), ("else", "Neg"))
     }
-    model = Model(11, [_node("If", "c", **graphs)], {"c": np.array(True), "x": _f(2, 3)}, fixed=True)
+    model = Model(
+        11, [helper.make_node("If", ["c"], ["y"], **graphs)], {"c": np.array(True), "x": _f(2, 3)}, fixed=True
+    )
     module = cir.loads(model.proto().SerializeToString(), format="onnx")
     with pytest.raises(cir.DiagnosticError, match="before opset 11 they have one shape"):
         cir.convert(module, "onnx", opset=9)

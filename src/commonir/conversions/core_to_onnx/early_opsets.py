@@ -47,14 +47,21 @@ def dynamic_slice_at_positions(
     for axis, step in enumerate(op.steps):
         dim = core.dim(x, axis)
         last = dim if step > 0 else core.sub(dim, core.scalar(1, i64))
-        bounds: list[Value] = []
-        for given in (starts, stops):
-            bound = core.reshape(core.slice(core.cast(given, i64), (axis,), (axis + 1,), (1,)), ())
-            bound = core.select(core.less(bound, zero), core.add(bound, dim), bound)
-            first = zero if step > 0 else core.scalar(-1, i64)
-            bounds.append(core.maximum(core.minimum(bound, last), first))
-        x = core.gather(x, core.range(*bounds, core.scalar(step, i64)), axis)
+        first = zero if step > 0 else core.scalar(-1, i64)
+        start, stop = [_clamped(_element(bounds, axis), dim, first, last) for bounds in (starts, stops)]
+        x = core.gather(x, core.range(start, stop, core.scalar(step, i64)), axis)
     return x
+
+
+def _element(vector: Value, position: int) -> Value:
+    """An element of a vector, as an i64 scalar."""
+    return core.reshape(core.slice(core.cast(vector, i64), (position,), (position + 1,), (1,)), ())
+
+
+def _clamped(bound: Value, dim: Value, first: Value, last: Value) -> Value:
+    """A bound counted from the start of an axis, between the first and the last that there are."""
+    from_start = core.select(core.less(bound, core.scalar(0, i64)), core.add(bound, dim), bound)
+    return core.maximum(core.minimum(from_start, last), first)
 
 
 @rule(core.Reverse)
