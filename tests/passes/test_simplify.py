@@ -135,6 +135,17 @@ def test_a_constant_that_would_be_much_larger_stays_computed(tmp_path: Path) -> 
     assert [sum(cir.summarize(m).operations.values()) for m in (preserved, computed)] == [2, 1]
 
 
+def test_folding_enlarges_a_program_by_no_more_than_a_hundredth(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    nodes = [_node("Expand", "w s", "e"), _node("Add", "x e", "a"), _node("Mul", "a big", "y")]
+    # A constant of 400 bytes among constants of 28 bytes, and of 80,012.
+    for big, expected in ((np.full((1, 4), 2, np.float32), 3), (np.full((100, 200), 2, np.float32), 2)):
+        width = big.shape[1]
+        _model(path, nodes, {"w": np.float32(1), "s": np.array([100, 1], np.int64), "big": big}, [1, width])
+        optimized = cir.optimize(cir.load(path))
+        assert sum(cir.summarize(optimized).operations.values()) == expected
+
+
 def test_the_program_given_is_not_changed(tmp_path: Path) -> None:
     nodes, constants, _ = CASES["what depends on constants alone is computed"]
     _model(tmp_path / "m.onnx", nodes, constants, ["N", 3])

@@ -27,7 +27,7 @@ from commonir.passes.pipeline_globals import pipeline_globals
 from commonir.passes.propagate_constants import propagate_constants
 from commonir.passes.remove_unused_symbols import remove_unused_symbols
 from commonir.passes.simpler_forms import SimplerForms
-from commonir.passes.simplify import Evaluate, simplify
+from commonir.passes.simplify import Evaluate, Growth, simplify
 from commonir.rewrite.explaining import report_of
 from commonir.text.printer import Naming, naming_of
 
@@ -56,11 +56,13 @@ def _simplify(module: Module, context: PassContext, options: PassOptions) -> Pas
         # simpler is declared by these dialects, as are the constants that operations fold to.
         changed = _canonicalize([module], context, options)
         return PassResult(module, simplify(module, evaluate) > 0 or changed)
+    is_limited = context.has_growth_limit or options.integer(_MAX_FOLD_BYTES.name) is not None
+    growth = None if is_limited else Growth(module)
     before, changes = _types(module), 0
     rounds = options.string(_LEVEL.name) == _FAST
     for _ in range(_MOST_ROUNDS):
         infer_shapes(module)
-        changes += simplify(module, evaluate)
+        changes += simplify(module, evaluate, growth)
         combined = combine_operations(module, context.from_core, context.dialects, rounds=rounds)
         if not combined:
             break

@@ -106,6 +106,7 @@ class PassContext(NamedTuple):
     `evaluator` returns a function that computes operations on constants, for the number of bytes by which a result may
     be larger than its operands (None: the default). `reports`, if not None, receives how often rules were applied and
     why not elsewhere; `findings` receives warnings. `from_core` writes core operations in the dialect of a function.
+    `has_growth_limit`: users chose how much larger constants may be.
     """
 
     evaluator: Callable[[int | None], Evaluate]
@@ -113,6 +114,7 @@ class PassContext(NamedTuple):
     reports: list[RuleReport] | None
     findings: Diagnostics
     from_core: FromCore = no_conversion
+    has_growth_limit: bool = False
 
 
 class PassResult(NamedTuple):

@@ -29,14 +29,44 @@ Evaluate = Callable[[Op, Sequence[Data]], Sequence[Data] | None]
 """Computes the results of an operation from the contents of its operands; None when it cannot."""
 
 
-def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None) -> int:
+class Growth:
+    """Limits by how much constants that are folded enlarge a program: by 1 % of its constants.
+
+    A constant that nothing else uses makes room, as does an operation that goes.
+    """
+
+    def __init__(self, module: Module) -> None:
+        contents = [known_data(op.results[0]) for op in module.walk() if _is_constant(op)]
+        self._left = sum([data.size_bytes for data in contents if data is not None]) // _GROWTH_SHARE
+
+    def permits(self, op: Op, results: Sequence[Data]) -> bool:
+        """Returns whether an operation may become constants, which then count."""
+        freed = [known_data(v) for v in dict.fromkeys(op.operands) if len(v.users) == 1]
+        growth = sum([data.size_bytes for data in results]) - sum([d.size_bytes for d in freed if d is not None])
+        left = self._left - growth + _OPERATION_BYTES
+        if left < 0:
+            return False
+        self._left = left
+        return True
+
+
+def _is_constant(op: Operation) -> bool:
+    return isinstance(op, Op) and op.has_trait(traits.ConstantLike) and len(op.results) == 1
+
+
+_GROWTH_SHARE = 100
+_OPERATION_BYTES = 64
+"""What an operation takes in a file, at least."""
+
+
+def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None, growth: Growth | None = None) -> int:
     """Simplifies the functions of a module in place and returns the number of changes.
 
-    `evaluate` computes operations on constants.
+    `evaluate` computes operations on constants; `growth` limits what they add.
     """
     changes = 0
     for function in module.defined_functions.values():
-        simplification = _Simplification(function, evaluate)
+        simplification = _Simplification(function, evaluate, growth=growth)
         simplification.run(simplification.simplify, forwards_outputs=bool(function.copies))
         changes += simplification.changes + remove_unused(function.body, simplification.is_referred)
     return changes
@@ -90,8 +120,15 @@ class _OpFacts:
 class _Simplification:
     """The simplification of one function."""
 
-    def __init__(self, function: Function, evaluate: Evaluate, decided: Collection[Value] = ()) -> None:
+    def __init__(
+        self,
+        function: Function,
+        evaluate: Evaluate,
+        decided: Collection[Value] = (),
+        growth: Growth | None = None,
+    ) -> None:
         self._function = function
+        self._growth = growth
         self._evaluate = evaluate
         definition = constant_definition(function)
         self._constants = None if definition is None else _Constants(definition)
@@ -263,7 +300,7 @@ class _Simplification:
                 return False
             contents.append(data)
         result = self._evaluate(op, contents)
-        if result is None:
+        if result is None or not (self._growth is None or self._growth.permits(op, result)):
             return False
         for r, data in zip(op.results, result, strict=True):
             self._decided.add(self._constants.replace(r, data))

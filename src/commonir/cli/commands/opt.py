@@ -110,7 +110,7 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
     "growth",
     metavar="SIZE",
     type=SizeType(),
-    help="By how much folding may enlarge constants, such as 64K. The default is 1048576.",
+    help="By how much folding may enlarge a constant, such as 64K. The default is 1 % of all constants, together.",
 )
 @click.option(
     "--check/--no-check", "is_checked", default=True, help="Compare the outputs with those of M before writing."
