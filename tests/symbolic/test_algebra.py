@@ -17,6 +17,7 @@ from commonir.symbolic import (
     coefficient,
     compare,
     declared_symbols,
+    element_count,
     evaluate,
     extreme,
     floor_div,
@@ -32,6 +33,7 @@ from commonir.symbolic import (
     text,
     within,
 )
+from commonir.symbolic.errors import NotKnownError
 
 LEAST = {"N": 1, "M": 1, "B": 0, "K": 2}
 EXTENT = {"i": 5, "j": 3}
@@ -191,3 +193,9 @@ def test_equal_expressions_have_equal_hashes(case: Case) -> None:
     again = substitute(substitute(case[0], {"N": symbol("Q")}), {"Q": symbol("N")})
     if again == case[0]:
         assert hash(again) == hash(case[0])
+
+
+def test_an_expression_of_too_many_symbols_is_not_known() -> None:
+    sums: list[Dim] = [symbol(f"a{k}") + symbol(f"b{k}") + symbol(f"c{k}") + symbol(f"d{k}") for k in range(8)]
+    with pytest.raises(NotKnownError, match="more than 4,096 symbols"):
+        element_count(sums)

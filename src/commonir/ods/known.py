@@ -9,11 +9,13 @@ from commonir.ir.data import AbsentData, Data, data_of
 from commonir.ir.operation import Operation, Value
 from commonir.ir.printable import PrintableOperation
 from commonir.ir.types import TensorType, Type, are_numbers
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, terms_of
 from commonir.symbolic.errors import NotKnownError
 
 _SHORT = 64
 """The most elements of a tensor of several axes that shape arithmetic tracks."""
+
+_BITS = 64
 
 
 class NotComputed(Enum):
@@ -122,9 +124,11 @@ def _is_needed(value: Value, owner: DimsCache) -> bool:
 
 def _dims_of(op: Operation) -> tuple[Dim, ...] | None:
     try:
-        return op.constant_dims()
-    except NotKnownError:  # because of the type of another operand
+        dims = op.constant_dims()
+    except NotKnownError:  # because of the type of another operand, or too large
         return None
+    # Integers of programs have 64 bits at most: what is larger has overflowed.
+    return None if dims is None or any(c.bit_length() > _BITS for d in dims for c in terms_of(d).values()) else dims
 
 
 def known_contents(value: Value) -> Data | None:

@@ -105,7 +105,7 @@ Terms = dict[Monomial, int]
 class DimExpr:
     """A polynomial in normal form that is not a constant; operators return an `int` when the result is one."""
 
-    __slots__ = ("_bounds", "_hash", "_key", "_names", "_size", "terms")
+    __slots__ = ("_bounds", "_hash", "_key", "_names", "_size", "_text", "terms")
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
@@ -114,6 +114,7 @@ class DimExpr:
         self._bounds: tuple[float, float] | None = None
         self._names: tuple[tuple[str, ...], tuple[str, ...]] | None = None
         self._size = 0
+        self._text: str | None = None
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, DimExpr) and other.terms == self.terms)
@@ -217,10 +218,13 @@ class DimExpr:
         return modulo(other, self)
 
     def __str__(self) -> str:
-        return _print(self)
+        # Printing asks for the text of an operand several times, at each level of nesting.
+        if self._text is None:
+            self._text = _print(self)
+        return self._text
 
     def __repr__(self) -> str:
-        return _print(self)
+        return str(self)
 
 
 Dim = int | DimExpr
@@ -648,9 +652,10 @@ def _print_factor(atom: Atom, is_subtracted: bool) -> tuple[str, bool]:
         case Symbol():
             return quoted_name(atom.name), False
         case Floor():
-            leads_with_minus = str(atom.num).startswith("-")
-            if (is_subtracted or leads_with_minus) and not str(-atom.num).startswith("-"):
-                return f"ceil({_print_part(-atom.num)} / {_print_part(atom.den)})", True
+            if is_subtracted or str(atom.num).startswith("-"):
+                negated = -atom.num
+                if not str(negated).startswith("-"):
+                    return f"ceil({_print_part(negated)} / {_print_part(atom.den)})", True
             return f"floor({_print_part(atom.num)} / {_print_part(atom.den)})", False
         case Mod():
             return f"({_print_part(atom.num)} mod {_print_part(atom.den)})", False
