@@ -38,7 +38,7 @@ def _model(functions: list[onnx.FunctionProto]) -> commonir.Module:
 
 def test_results_of_chains_deeper_than_the_stack_of_python_have_types() -> None:
     module = _model([*[_function(n, n + 1) for n in range(350)], _function(350)])
-    assert [r.type for op in module.main.body.operations for r in op.results][0] is tensor(f32, 2)
+    assert next(r.type for op in module.main.body.operations for r in op.results) is tensor(f32, 2)
 
 
 @pytest.mark.slow
