@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonir.base import suggestions, text
+from commonir.base.codes import WRONG_USAGE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean, nearest
 from commonir.base.text import escape, escape_lines, format_bytes, format_count
 
@@ -41,6 +43,14 @@ def test_escaped_text_is_printable_and_printable_text_is_kept(raw: str) -> None:
     assert not any(unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") for char in shown)
     assert escape(shown) == shown
     assert not raw.isprintable() or shown == raw
+
+
+def test_findings_and_errors_escape_what_files_name() -> None:
+    name = "\x1b[2Jconv\u202e 日本"
+    finding = Diagnostic(WRONG_USAGE, f"no '{name}'", where=name, file=name, notes=[name], help=f"use\n  {name}")
+    shown = r"\x1b[2Jconv\u202e 日本"
+    lines = [f"error[E0901]: no '{shown}'", f"  --> {shown}: {shown}", f"   = {shown}", f"   = help: use {shown}"]
+    assert str(finding) == str(DiagnosticError(finding)) == "\n".join(lines)
 
 
 def test_lines_are_kept_where_they_are_wanted() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, IntEnum
 
 from commonir.base.advice import in_python
-from commonir.base.text import escape, escape_html, shortened
+from commonir.base.text import escape, escape_html, one_line, shortened
 
 
 class Severity(Enum):
@@ -188,13 +188,13 @@ class Diagnostic:
         return f"{self.file}:{self.line}" if self.column is None else f"{self.file}:{self.line}:{self.column}"
 
     def __str__(self) -> str:
-        place = ": ".join(part for part in (self.place, self.where) if part)
-        lines = [f"{self.severity.value}[{self.code.id}]: {self.message}"]
+        place = ": ".join(escape(part) for part in (self.place, self.where) if part)
+        lines = [f"{self.severity.value}[{self.code.id}]: {one_line(self.message)}"]
         if place:
             lines.append(f"  --> {place}")
-        lines += [f"   = {note}" for note in self.notes]
+        lines += [f"   = {one_line(note)}" for note in self.notes]
         if self.advice:
-            lines.append(f"   = help: {self.advice}")
+            lines.append(f"   = help: {one_line(self.advice)}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

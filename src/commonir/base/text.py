@@ -42,6 +42,16 @@ def escape_lines(text: str) -> str:
     return "".join(char if char.isprintable() or char in "\n\t" else _escaped(char) for char in text)
 
 
+def one_line(text: str) -> str:
+    r"""Returns the lines of a text joined and escaped.
+
+    Example:
+        >>> one_line("usage: cir\n  MODEL")
+        'usage: cir MODEL'
+    """
+    return escape(" ".join(part.strip() for part in text.split("\n")) if "\n" in text else text)
+
+
 def _escaped(char: str) -> str:
     number = ord(char)
     if char in _NAMED:

@@ -656,6 +656,10 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         """Yields errors beyond fields, constraints and traits, such as those of regions and symbols."""
         return ()
 
+    def verify_extra(self) -> Iterable[Diagnostic]:
+        """Yields errors of attributes beyond the definition, those of `extra`; called only if there are some."""
+        return ()
+
     @property
     def undefined_operator(self) -> str:
         """The name of an operator without a definition, which a function of the program may define; else ""."""

@@ -460,6 +460,7 @@ def check_operation(
     # is not constant.
     if op.extra:
         result += _check_layouts(op)
+        result += op.verify_extra()
     if not needs.verifies:
         return result
     for v in op.attribute_values:

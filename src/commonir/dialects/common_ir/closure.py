@@ -6,7 +6,7 @@ that stands for the dialect. Source: Common IR specification, operators and impo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from commonir.base.codes import WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -26,7 +26,8 @@ from commonir.dialects.common_ir.functions import (
 )
 from commonir.dialects.common_ir.operators import OperatorDeclaration, OperatorNode
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN
-from commonir.ir.attributes import DenseArrayAttr, DictionaryAttr
+from commonir.dialects.onnx.misfits import definition_of, misfits
+from commonir.ir.attributes import DenseArrayAttr, DictionaryAttr, IntegerAttr
 from commonir.ir.module import Module, Symbol
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Op
@@ -73,22 +74,29 @@ class Closure:
         `opsets` are the versions of the operator sets that it imports, by domain.
         """
         domains = {domain for domain, _ in opsets.entries}
+        versions = {domain: v.value for domain, v in opsets.entries if isinstance(v, IntegerAttr)}
         if not domains.isdisjoint(_DEFAULT_DOMAINS):
             domains |= _DEFAULT_DOMAINS
         for n, node in enumerate(nodes_of(block)):
             for op in node.walk() if node.regions else (node,):
-                for d in self._node(op, domains):
+                found = self._undefined(op, versions) if isinstance(op, onnx.Custom) else self._node(op, domains)
+                for d in found:
                     yield d.located(where=place_of(node, n))
 
+    def _undefined(self, op: onnx.Custom, versions: Mapping[str, int]) -> Iterator[Diagnostic]:
+        """Yields why a node has no definition, or does not fit it."""
+        called = op.undefined_operator
+        result = self.symbols.get(called)
+        definition = definition_of(op, versions)
+        if isinstance(result, OperatorDeclaration):
+            yield from self._misfit(op, result, called)
+        elif definition is not None:
+            yield from misfits(op, definition)
+        else:
+            yield self._unknown("operator", called)
+
     def _node(self, op: Operation, domains: Collection[str]) -> Iterator[Diagnostic]:
-        if isinstance(op, onnx.Custom):
-            called = op.undefined_operator
-            result = self.symbols.get(called)
-            if isinstance(result, OperatorDeclaration):
-                yield from self._misfit(op, result, called)
-            else:
-                yield self._unknown("operator", called)
-        elif isinstance(op, Call):
+        if isinstance(op, Call):
             result = self.symbols.get(op.function)
             if isinstance(result, FunctionDefinition):
                 yield from _length(op, op.function, len(result.inputs))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from commonir.base.diagnostics import DiagnosticError
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import plural
-from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.core.base import axis_of as axis_from_start
 from commonir.dialects.core.base import rank_of
+from commonir.dialects.onnx.attribute_values import unfit_faults
+from commonir.dialects.onnx.data_types import DATA_TYPES
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import (
@@ -21,7 +22,6 @@ from commonir.ir.types import (
     boolean,
     complex64,
     complex128,
-    f4e2m1fn,
     f6e2m3fn,
     f6e3m2fn,
     f8e4m3fn,
@@ -50,47 +50,6 @@ from commonir.ir.types import (
 from commonir.notation import NotationError, NotKnownError
 from commonir.ods import Form, Known, Op, by_version, element_type, is_short, known_data, known_dims, results_of, traits
 from commonir.symbolic import Dim
-
-
-class DataType(NamedTuple):
-    """An element type: its name in files, and the first version of the operator set that has it."""
-
-    name: str
-    element: ElementType
-    since: int
-
-
-DATA_TYPES = (
-    DataType("FLOAT", f32, 1),
-    DataType("UINT8", u8, 1),
-    DataType("INT8", i8, 1),
-    DataType("UINT16", u16, 1),
-    DataType("INT16", i16, 1),
-    DataType("INT32", i32, 1),
-    DataType("INT64", i64, 1),
-    DataType("STRING", string, 1),
-    DataType("BOOL", boolean, 1),
-    DataType("FLOAT16", f16, 1),
-    DataType("DOUBLE", f64, 1),
-    DataType("UINT32", u32, 1),
-    DataType("UINT64", u64, 1),
-    DataType("COMPLEX64", complex64, 1),
-    DataType("COMPLEX128", complex128, 1),
-    DataType("BFLOAT16", bf16, 13),
-    DataType("FLOAT8E4M3FN", f8e4m3fn, 19),
-    DataType("FLOAT8E4M3FNUZ", f8e4m3fnuz, 19),
-    DataType("FLOAT8E5M2", f8e5m2, 19),
-    DataType("FLOAT8E5M2FNUZ", f8e5m2fnuz, 19),
-    DataType("UINT4", u4, 21),
-    DataType("INT4", i4, 21),
-    DataType("FLOAT4E2M1", f4e2m1fn, 23),
-    DataType("FLOAT8E8M0", f8e8m0fnu, 24),
-    DataType("UINT2", u2, 25),
-    DataType("INT2", i2, 25),
-    DataType("FLOAT6E2M3", f6e2m3fn, 28),
-    DataType("FLOAT6E3M2", f6e3m2fn, 28),
-)
-"""Element types in the order of their numbers, from 1 on. Source: onnx.proto of ONNX 1.23, `TensorProto.DataType`."""
 
 # Element types that came with a version of the operator set carry its number.
 FLOATS_1 = element_type(f16, f32, f64)
@@ -149,6 +108,9 @@ class OnnxOp(Op, traits=(traits.Pure,)):
 
     def materialize_constant(self, data: Data) -> Value:
         return core.constant(data)
+
+    def verify_extra(self) -> Iterator[Diagnostic]:
+        return unfit_faults(self)
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         """Returns the dims that the reference computes from the types and known elements of operands."""

@@ -16,7 +16,7 @@ from commonir.base.shared import Shared
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
-from commonir.dialects.onnx.base import DATA_TYPES
+from commonir.dialects.onnx.data_types import DATA_TYPES
 from commonir.dialects.onnx.program import Custom, GraphFunction, Return, check_graph, default_operation_set
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.call_graph import Cycles, cycle_text

@@ -355,12 +355,10 @@ class Resize(OnnxOp, name="onnx.Resize", since="opset11 opset13 opset18 opset19"
     extrapolation_value: float = attribute(attr_types.number, default=0.0)
     exclude_outside: bool = attribute(attr_types.flag, default=False)
     nearest_mode: str = attribute(attr_types.string, default="round_prefer_floor", check=_NEAREST)
+    # Opset 13 dropped "tf_half_pixel_for_nn". Files of later ones have it, and onnxruntime computes it.
     coordinate_transformation_mode: str = attribute(
-        attr_types.string, default="half_pixel", check=one_of(*_COORDINATES, _CROPPED), since="opset13",
-        before=attribute(
-            attr_types.string, default="half_pixel", check=one_of(*_COORDINATES, _CROPPED, "tf_half_pixel_for_nn")
-        ),
-    )  # fmt: skip
+        attr_types.string, default="half_pixel", check=one_of(*_COORDINATES, _CROPPED, "tf_half_pixel_for_nn")
+    )
     cubic_coeff_a: float = attribute(attr_types.number, default=-0.75)
     mode: str = attribute(attr_types.string, default="nearest", check=one_of("nearest", "linear", "cubic"))
     keep_aspect_ratio_policy: str = attribute(

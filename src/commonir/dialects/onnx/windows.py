@@ -14,13 +14,15 @@ from commonir.dialects import core
 from commonir.dialects.onnx.base import rank_of, shape_of
 from commonir.ir.operation import Value
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import one_of
+from commonir.ods import Check
 from commonir.symbolic import Dim, ceil_div, floor_div, largest
 
 Pairs = tuple[tuple[int, int], ...]
 
 
-AUTO_PAD = one_of("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
+_RULES = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
+AUTO_PAD = Check(f"one of {', '.join(_RULES)}", lambda rule: rule in (*_RULES, ""), _RULES)
+"""An empty rule counts as NOTSET: exporters of opset 1 wrote it, and runtimes read it so."""
 
 
 class Windowed(Protocol):

@@ -15,8 +15,8 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape, plural
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.common_ir import Call, argument_counts
+from commonir.dialects.onnx.data_types import ELEMENTS
 from commonir.formats.onnx import unknown_fields
-from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.ir.attributes import Attribute, BoolAttr, BytesAttr, DenseArrayAttr, IntegerAttr, StringAttr, TypeAttr
 from commonir.ir.operation import Region
 from commonir.ir.types import TensorType, Type

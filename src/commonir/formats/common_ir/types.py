@@ -10,10 +10,11 @@ import re
 from collections.abc import Collection, Iterator
 
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN
+from commonir.dialects.onnx.data_types import ELEMENTS
 from commonir.formats.onnx.element_types import DATA_TYPES, data_type, write_shape, write_type
 from commonir.formats.onnx.messages import OpaqueTypeProto, TensorShapeProto, TensorTypeProto, TypeProto
 from commonir.formats.onnx.messages import SparseTensorTypeProto as SparseProto
-from commonir.formats.onnx.read_types import ELEMENTS, TypeReader
+from commonir.formats.onnx.read_types import TypeReader
 from commonir.ir.types import (
     ELEMENT_TYPES,
     DialectType,

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
+from commonir.dialects.onnx.data_types import ELEMENTS
 from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.common_ir.types import write_element, write_value_type
 from commonir.formats.onnx.attributes import (
@@ -35,7 +36,6 @@ from commonir.formats.onnx.messages import (
     TypeProto,
     field_number,
 )
-from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.tensors import TensorError, read_contents, write_contents, write_typed
 from commonir.formats.onnx.unknown_fields import TYPED, UNTYPED
 from commonir.ir.attributes import (

@@ -18,7 +18,9 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.dialects import onnx
+from commonir.dialects.onnx.data_types import ELEMENTS
 from commonir.formats.onnx import unknown_fields
+from commonir.formats.onnx.external_data import EXTERNAL
 from commonir.formats.onnx.messages import (
     AttributeProto,
     FunctionProto,
@@ -33,7 +35,6 @@ from commonir.formats.onnx.messages import (
 )
 from commonir.formats.onnx.node_reading import NodeDecoder, Rest
 from commonir.formats.onnx.opset_imports import is_default_domain, only_version, opsets_of, uses_in
-from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.references import kinds_of, wrong_references
 from commonir.formats.onnx.scopes import NameScope
 from commonir.formats.onnx.tensors import IN_MESSAGE, TensorError, TensorReader, ToldError, contents_field
@@ -43,7 +44,7 @@ from commonir.ir.data import Data
 from commonir.ir.interface import set_metadata, text_entry
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import TensorType, Type, unknown
+from commonir.ir.types import TensorType, Type, string, unknown
 from commonir.ods import Dialects
 from commonir.ods.fields import MISSING
 
@@ -400,10 +401,12 @@ class ModelDecoder(NodeDecoder):
         storage = unknown_fields.TYPED if self._contents.is_typed(tensor, numbers) else ""
         content = _OF_TENSOR if named else _OF_UNNAMED
         present = numbers & _CONTENTS
-        if len(present) > 1:
+        is_external = tensor.data_location == EXTERNAL
+        if len(present) > (0 if is_external else 1):
             # Contents in a second place count for nothing.
-            element = ELEMENTS.get(tensor.data_type)
-            used = _RAW if _RAW in present else 0 if element is None else contents_field(element)
+            element = None if is_external else ELEMENTS.get(tensor.data_type)
+            is_raw = bool(tensor.raw_data) and element is not string
+            used = 0 if element is None else _RAW if is_raw else contents_field(element)
             content -= _CONTENTS - {used}
         return self.leftover(tensor, content, listed), storage
 

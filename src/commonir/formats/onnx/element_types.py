@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from commonir.dialects.onnx.base import DATA_TYPES as KNOWN_TYPES
+from commonir.dialects.onnx.data_types import DATA_TYPES as KNOWN_TYPES
 from commonir.formats.onnx.messages import TensorShapeProto, TypeProto
 from commonir.ir.types import (
     DialectType,

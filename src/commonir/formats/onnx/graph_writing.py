@@ -12,6 +12,7 @@ from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import onnx
+from commonir.dialects.onnx.attribute_values import UNFIT_ATTRIBUTES, unfit_attributes
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.attributes import AttributeType, bytes_of, write_literal
 from commonir.formats.onnx.element_types import data_type, write_type
@@ -399,7 +400,8 @@ class GraphEncoder:
     def _attributes(self, op: Op, into: Repeated[AttributeProto]) -> None:
         """Fills in the attributes of a definition in the order of the file."""
         references = unknown_fields.stored(op, ATTRIBUTE_REFERENCES)
-        names = [*unknown_fields.written_attributes(op), *references]
+        unfit = unfit_attributes(op) if UNFIT_ATTRIBUTES in op.extra else {}
+        names = list(dict.fromkeys([*unknown_fields.written_attributes(op), *references, *unfit]))
         declared = unknown_fields.kept_names(op, unknown_fields.ATTRIBUTE_ORDER)
         if declared is not None:
             # What is a default now, but is stated, is written; what came later comes last.
@@ -411,6 +413,9 @@ class GraphEncoder:
         storage = unknown_fields.stored(op, unknown_fields.STORAGE)
         for name in names:
             f = fields.get(name)
+            if name in unfit:
+                self._open_attribute(name, unfit[name], rests.get(name), into.add(), op)
+                continue
             if name in references:
                 built = into.add()
                 built.name, built.ref_attr_name = name, text(references[name])
@@ -459,22 +464,29 @@ class GraphEncoder:
         for name in [*(n for n in declared if n in values), *(n for n in values if n not in declared)]:
             built = into.add()
             value = values[name]
-            rest = rests.get(name)
-            entries = dict(rest.entries) if isinstance(rest, DictionaryAttr) else {}
-            storage = text(entries.pop(unknown_fields.STORAGE, None))
-            if isinstance(value, DictionaryAttr) and value.entries and value.entries[0][0] == _NAME:
-                # A message that has no other form.
-                self._merge(value, built, op)
-                continue
-            built.name = name
             if name in references:
-                built.ref_attr_name = text(value)
+                built.name, built.ref_attr_name = name, text(value)
+                self._merge(rests.get(name), built, op)
             elif isinstance(value, Region):
-                built.type = AttributeType.GRAPH
+                built.name, built.type = name, AttributeType.GRAPH
                 self.nested(value.block, built.g, name)
+                self._merge(rests.get(name), built, op)
             else:
-                self.open_attribute(value, built, storage)
-            self._merge(DictionaryAttr(tuple(entries.items())), built, op)
+                self._open_attribute(name, value, rests.get(name), built, op)
+
+    def _open_attribute(
+        self, name: str, value: Attribute, rest: Attribute | None, into: AttributeProto, op: Operation
+    ) -> None:
+        """Fills in an attribute without a definition, with what was kept of its message."""
+        if isinstance(value, DictionaryAttr) and value.entries and value.entries[0][0] == _NAME:
+            # A message that has no other form.
+            self._merge(value, into, op)
+            return
+        entries = dict(rest.entries) if isinstance(rest, DictionaryAttr) else {}
+        storage = text(entries.pop(unknown_fields.STORAGE, None))
+        into.name = name
+        self.open_attribute(value, into, storage)
+        self._merge(DictionaryAttr(tuple(entries.items())), into, op)
 
     def open_attribute(self, value: Attribute, into: AttributeProto, storage: str) -> None:
         """Fills in an attribute without a definition."""

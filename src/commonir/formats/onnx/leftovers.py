@@ -1,5 +1,6 @@
 """Parts of an ONNX file that its program does not need: constants that nothing uses, types of values that do not exist,
-attributes without their kind. Changes nothing by itself; each finding has its fix.
+attributes without their kind, contents of tensors in a second place. Changes nothing by itself; a finding has its fix
+where there is a single one.
 
 Rules are labelled as in `verify.py`, which lists them. Source: ONNX IR specification; onnx.proto of ONNX 1.23.
 """
@@ -7,18 +8,19 @@ Rules are labelled as in `verify.py`, which lists them. Source: ONNX IR specific
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from commonir.base.diagnostics import Diagnostic, Fix
-from commonir.base.file_codes import QUESTIONABLE_MODEL, UNUSED_CONTENT
+from commonir.base.file_codes import MALFORMED_VALUE, QUESTIONABLE_MODEL, UNUSED_CONTENT
 from commonir.base.text import listed, plural
 from commonir.dialects import onnx
 from commonir.formats.onnx import unknown_fields
-from commonir.ir.attributes import DictionaryAttr, StringAttr
+from commonir.ir.attributes import Attribute, DictionaryAttr, StringAttr
 from commonir.ir.operation import Block, Operation
 
 _SHOWN = 5
+_CONTENTS = ("float_data", "int32_data", "string_data", "int64_data", "raw_data", "double_data", "uint64_data")
 
 Constant = onnx.Initializer | onnx.SparseInitializer
 
@@ -91,3 +93,30 @@ def _state_kind(op: Operation, name: str) -> None:
         if rest:
             entries.append((key, StringAttr(" ".join(rest))))
     op.set_extra(unknown_fields.STORAGE, DictionaryAttr(tuple(entries)) if entries else None)
+
+
+def second_contents(fields: Mapping[str, Attribute]) -> Iterator[Diagnostic]:
+    """Yields an error for contents of a tensor beside those that are read (G14), by what is kept of its message.
+
+    Source: `check_tensor` of onnx's checker.
+    """
+    for name in fields:
+        if name in _CONTENTS:
+            text = f"G14: the tensor has contents in '{name}' too, and readers differ in which of them they take"
+            yield Diagnostic(MALFORMED_VALUE, text, help="keep one of them")
+
+
+def tensors_with_second_contents(op: Operation) -> Iterator[Diagnostic]:
+    """Yields the same for the tensors of a constant, or in the attributes of a node."""
+    if isinstance(op, onnx.Initializer):
+        yield from second_contents(unknown_fields.stored(op, unknown_fields.FIELDS))
+    elif isinstance(op, onnx.SparseInitializer):
+        for part in unknown_fields.stored(op, unknown_fields.FIELDS).values():
+            yield from second_contents(_entries(part))
+    else:
+        for rest in unknown_fields.stored(op, unknown_fields.ATTRIBUTE_FIELDS).values():
+            yield from second_contents(_entries(_entries(rest).get("t")))
+
+
+def _entries(attribute: Attribute | None) -> Mapping[str, Attribute]:
+    return dict(attribute.entries) if isinstance(attribute, DictionaryAttr) else {}

@@ -6,19 +6,18 @@ Source: ONNX IR specification, nodes and attributes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from commonir.base.codes import DUPLICATE_NAME, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
+from commonir.base.codes import DUPLICATE_NAME, WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Code, DiagnosticError, Diagnostics, Fix
 from commonir.base.limits import Limits
-from commonir.base.suggestions import did_you_mean
-from commonir.base.text import escape, plural
+from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import onnx
+from commonir.dialects.onnx.attribute_values import UNFIT_ATTRIBUTES, coerced, meant
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.attributes import (
     PLAIN_VALUES,
@@ -39,7 +38,7 @@ from commonir.formats.onnx.messages import (
     StringStringEntryProto,
     TensorProto,
 )
-from commonir.formats.onnx.read_types import ELEMENTS, TypeReader
+from commonir.formats.onnx.read_types import TypeReader
 from commonir.formats.onnx.references import node_part
 from commonir.formats.onnx.scopes import NameScope
 from commonir.formats.onnx.tensors import TensorError
@@ -50,7 +49,6 @@ from commonir.ir.attributes import (
     DataAttr,
     DenseArrayAttr,
     DictionaryAttr,
-    FloatAttr,
     IntegerAttr,
     StringAttr,
     TypeAttr,
@@ -62,7 +60,7 @@ from commonir.ir.interface import are_keys
 from commonir.ir.module import Instances
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location
-from commonir.ir.types import DialectType, ElementType, Type, f32, i64, unknown
+from commonir.ir.types import DialectType, ElementType, Type, i64, unknown
 from commonir.notation import NotationError
 from commonir.ods import Dialects, Op, attr_types
 from commonir.ods.definition import ATTRIBUTE_REFERENCES, FieldLayout
@@ -84,16 +82,10 @@ _NAME, _TYPE, _REFERENCE = 1, 20, 21
 _OF_PLAIN = 3
 """Fields of an attribute that says its name, its kind and its value and no more."""
 _DEFAULT_DOMAIN = "ai.onnx"
+_GRAPH = AttributeType.GRAPH
+_GRAPHS = (_GRAPH, AttributeType.GRAPHS)
 
 _OPEN = (onnx.Custom, onnx.Call)
-
-_HELD_AS_IT_IS: Mapping[object, type] = MappingProxyType({attr_types.integer: int, attr_types.string: str})
-"""Kinds of fields whose values are those of files."""
-
-_KIND_IN_FILES: Mapping[object, type] = MappingProxyType(
-    {attr_types.number: float, attr_types.numbers: float, attr_types.flag: int}
-)
-"""Kinds of fields that take other numbers elsewhere: ONNX knows no conversion of attributes."""
 
 _REFERENCE_KINDS: Mapping[object, AttributeType] = MappingProxyType(
     {
@@ -131,6 +123,10 @@ class Malformed(Exception):
         super().__init__(message)
         self.code = code
         self.help = help
+
+
+class Misfit(Exception):
+    """A node is not one of the definition of its operator. It can be kept as it is, and the verifier says why."""
 
 
 class NodeDecoder(ABC):
@@ -298,6 +294,8 @@ class NodeDecoder(ABC):
         if definition is not None:
             try:
                 return self.defined(definition, present, types, scope)
+            except Misfit:
+                pass
             except Malformed as fault:
                 self.report(fault.code, str(fault), node_part(node, n), fault.help)
         return self.custom(node, types, scope)
@@ -324,7 +322,7 @@ class NodeDecoder(ABC):
     def defined(self, definition: type[Op], present: Mapping[int, Any], types: list[Type], scope: NameScope) -> Op:
         """An operation of a definition, of the fields of a node by number.
 
-        Raises: Malformed for a node that has more than the definition can hold.
+        Raises: Misfit for a node that has more than the operation can hold; Malformed.
         """
         layout = definition.layout
         operands, offsets = _operands(layout, present, scope)
@@ -334,63 +332,89 @@ class NodeDecoder(ABC):
             return definition.assembled(operands, offsets, layout.unset, regions, types)
         attributes = list(layout.unset)
         graphs: dict[int, Region] = {}
-        references: Rest = []
-        rest: Rest = []
-        storage: Rest = []
-        names: list[str] = []
-        for attribute in entries:
-            name = attribute.name
-            place = layout.spelled.get(name)
-            if place is None or name in names:
-                if place is not None:
-                    message = f"{definition.name}: attribute '{name}' is given twice"
-                    if attribute != next(a for a in entries if a.name == name) or self._at is None:
-                        raise Malformed(WRONG_ATTRIBUTE, message)
-                    fix = Fix(f"removed the second attribute '{name}', which is equal")
-                    self.report(WRONG_ATTRIBUTE, message, node_part(*self._at), fix=fix)
-                    continue
-                near = did_you_mean(name, layout.spelled)
-                raise Malformed(WRONG_ATTRIBUTE, f"{definition.name} has no attribute '{name}'", near)
-            names.append(name)
-            read = self.attribute(attribute, scope)
-            if read.reference:
-                references.append((name, StringAttr(read.reference)))
-                if place < len(attributes):
-                    _require_kind(layout.attributes[place], attribute)
-            elif place < len(attributes):
-                attributes[place] = self._coerced(layout.attributes[place], read.value)
+        read: list[tuple[str, ReadAttribute]] = []
+        known, unfit = self._known(definition, entries)
+        for place, attribute in known:
+            f, value = layout.attributes[place], self.attribute(attribute, scope)
+            if value.reference:
+                _require_kind(f, attribute)
             else:
-                graphs[place - len(attributes)] = _graph_of(name, read.value)
-            if read.rest:
-                rest.append((name, DictionaryAttr(tuple(read.rest))))
-            if read.storage:
-                storage.append((name, StringAttr(read.storage)))
+                try:
+                    attributes[place] = coerced(f, value.value)
+                except ValueError:
+                    attributes[place] = _meant(f, value.value)
+                    unfit.append(attribute)
+                    continue
+            read.append((f.spelling, value))
+        _require_graphs(layout, entries, unfit)
+        # Graphs are read once, when it is certain that the operation can hold them.
+        for n, name, attribute in _graphs_in(layout, entries):
+            value = self.attribute(attribute, scope)
+            if isinstance(value.value, Region):
+                graphs[n] = value.value
+            read.append((name, value))
         regions = _regions(layout, graphs) if layout.regions else ()
         op = definition.assembled(operands, offsets, tuple(attributes), regions, types)
+        self._keep_attributes(op, [a.name for a in entries], read, unfit)
+        return op
+
+    def _known(
+        self, definition: type[Op], entries: Iterable[AttributeProto]
+    ) -> tuple[list[tuple[int, AttributeProto]], list[AttributeProto]]:
+        """Returns the attributes of a node with the places of their fields, and those that the definition lacks; graphs
+        are left out.
+
+        Raises: Malformed for one that has two values.
+        """
+        layout = definition.layout
+        known: list[tuple[int, AttributeProto]] = []
+        unknown: list[AttributeProto] = []
+        first: dict[str, AttributeProto] = {}
+        for attribute in entries:
+            name = attribute.name
+            if name in first:
+                message = f"{definition.name}: attribute '{escape(name)}' is given twice"
+                if attribute != first[name] or self._at is None:
+                    raise Malformed(WRONG_ATTRIBUTE, message)
+                fix = Fix(f"removed the second attribute '{escape(name)}', which is equal")
+                self.report(WRONG_ATTRIBUTE, message, node_part(*self._at), fix=fix)
+                continue
+            first[name] = attribute
+            place = layout.spelled.get(name)
+            if place is None:
+                unknown.append(attribute)
+            elif place < len(layout.attributes):
+                known.append((place, attribute))
+        return known, unknown
+
+    def _keep_attributes(
+        self, op: Op, names: list[str], read: Iterable[tuple[str, ReadAttribute]], unfit: Sequence[AttributeProto]
+    ) -> None:
+        """Keeps what the attributes of a node state beyond the values of fields, and their order."""
+        rest: Rest = []
+        storage: Rest = []
+        references: Rest = []
+        for name, value in read:
+            if value.rest:
+                rest.append((name, DictionaryAttr(tuple(value.rest))))
+            if value.storage:
+                storage.append((name, StringAttr(value.storage)))
+            if value.reference:
+                references.append((name, StringAttr(value.reference)))
+        if unfit:
+            rest += self._keep_unfit(op, unfit)
         keep(op, ATTRIBUTE_REFERENCES, references)
         keep(op, unknown_fields.ATTRIBUTE_FIELDS, rest)
         keep(op, unknown_fields.STORAGE, storage)
-        written = unknown_fields.written_attributes(op)
-        if references:
-            written += [name for name, _ in references]
-        if names != written:
+        names = list(dict.fromkeys(names))
+        if names != [*unknown_fields.written_attributes(op), *(name for name, _ in references)]:
             unknown_fields.keep_names(op, unknown_fields.ATTRIBUTE_ORDER, names)
-        return op
 
-    def _coerced(self, field: Field, value: object) -> object:
-        """Returns the value of a field of a definition. A number of another kind is reported, and read as meant.
-
-        Raises: Malformed.
-        """
-        try:
-            return _coerced(field, value)
-        except Malformed as fault:
-            meant = _meant(field, value)
-            if meant is None or self._at is None:
-                raise
-            fix = Fix(f"stated attribute '{field.spelling}' as {meant[0]!r} instead of {value!r}")
-            self.report(fault.code, str(fault), node_part(*self._at), fault.help, fix)
-            return meant[1]
+    def _keep_unfit(self, op: Op, unfit: Sequence[AttributeProto]) -> Rest:
+        """Keeps attributes that a definition does not have, or has with values of another type."""
+        attributes, rest, _ = self.dictionary(unfit, None, node_part(*self._at) if self._at else "")
+        op.set_extra(UNFIT_ATTRIBUTES, attributes)
+        return rest
 
     def custom(self, node: NodeProto, types: list[Type], scope: NameScope) -> onnx.Custom:
         """An operator of which no definition is known."""
@@ -579,22 +603,26 @@ class NodeDecoder(ABC):
 def _operands(
     layout: FieldLayout, present: Mapping[int, Any], scope: NameScope
 ) -> tuple[tuple[Value, ...], tuple[int, ...] | None]:
-    """The operands of a node, and where those of each input of its definition begin, as operations hold them."""
+    """The operands of a node, and where those of each input of its definition begin, as operations hold them.
+
+    Raises: Misfit.
+    """
     names: list[str] = present.get(_INPUT, [])
     inputs = layout.inputs
     if layout.is_plain and len(names) == len(inputs) and "" not in names:
         known, find = scope.values.get, scope.value
         return tuple([known(name) or find(name) for name in names]), None
+    if len(names) > len(inputs) and not (inputs and inputs[-1].variadic):
+        raise Misfit
     names = names[:]
     _without_trailing(names)
-    operator = present.get(_OP_TYPE, "")
     operands: list[Value] = []
     offsets = [0]
     at = 0
     for f in inputs:
         if f.variadic:
             if "" in names[at:]:
-                raise Malformed(WRONG_OPERAND_COUNT, f"{operator}: an input among '{f.spelling}' is not given")
+                raise Misfit
             operands += [scope.value(name) for name in names[at:]]
             at = len(names)
         elif at < len(names):
@@ -602,8 +630,6 @@ def _operands(
                 operands.append(scope.value(names[at]))
             at += 1
         offsets.append(len(operands))
-    if at < len(names):
-        raise Malformed(WRONG_OPERAND_COUNT, f"{operator} takes {plural(len(inputs), 'input')}, found {len(names)}")
     return tuple(operands), tuple(offsets)
 
 
@@ -624,72 +650,29 @@ def _has(present: Iterable[tuple[FieldDescriptor, object]], number: int) -> bool
     return any(f.number == number for f, _ in present)
 
 
-def _graph_of(name: str, value: object) -> Region:
-    """The graph that is the value of an attribute. Raises: Malformed when it is none."""
-    if not isinstance(value, Region):
-        raise Malformed(WRONG_ATTRIBUTE, f"attribute '{name}': expected a graph")
-    return value
+def _graphs_in(layout: FieldLayout, entries: Iterable[AttributeProto]) -> Iterator[tuple[int, str, AttributeProto]]:
+    """Yields the attributes of a node that are regions of its definition, with the number of the region."""
+    first = len(layout.attributes)
+    for name, attribute in {a.name: a for a in entries}.items() if layout.regions else ():
+        place = layout.spelled.get(name, -1)
+        if place >= first:
+            yield place - first, name, attribute
 
 
-def _coerced(f: Field, value: object) -> object:
-    """The value of a field of a definition. Raises: Malformed when it has none of its kind."""
-    if type(value) is _HELD_AS_IT_IS.get(f.type):
-        return value
-    expected = _KIND_IN_FILES.get(f.type)
-    if expected is not None and not _is_kind(value, expected):
-        shown = "a float" if expected is float else "an integer"
-        raise Malformed(WRONG_ATTRIBUTE, f"attribute '{f.spelling}': expected {shown}, found {value!r}")
-    if f.type is attr_types.flag and value in (0, 1):
-        value = bool(value)
-    elif f.type is attr_types.element and isinstance(value, int):
-        value = ELEMENTS.get(value, value)
-    elif f.type is attr_types.number and isinstance(f.default, float) and FloatAttr(f.default, f32).value == value:
-        # Defaults are written in decimal here, and in single precision in files.
-        return f.default
-    if f.type is None:
-        return value
-    try:
-        return f.type.coerce(value)
-    except ValueError as error:
-        raise Malformed(WRONG_ATTRIBUTE, f"attribute '{f.spelling}': {error}") from None
+def _require_graphs(layout: FieldLayout, entries: Iterable[AttributeProto], unfit: Iterable[AttributeProto]) -> None:
+    """Raises: Misfit for a region of a definition that is not a graph, and a graph or reference that it lacks."""
+    if any(a.ref_attr_name or kind_of(a) in _GRAPHS for a in unfit):
+        raise Misfit
+    if any(kind_of(a) != _GRAPH for _, _, a in _graphs_in(layout, entries)):
+        raise Misfit
 
 
-def _meant(f: Field, value: object) -> tuple[object, object] | None:
-    """Returns the number or list that a value of another kind stands for, and the field's value; None if none does."""
-    for meant in (_other_numbers(value), *_other_rank(value), *map(_other_numbers, _other_rank(value))):
-        try:
-            if meant is not None:
-                return meant, _coerced(f, meant)
-        except Malformed:
-            continue
-    return None
-
-
-def _other_numbers(value: object) -> object:
-    """Returns integers as floats, and floats as integers; None where they are not equal."""
-    match value:
-        case tuple():
-            items: list[object] = [_other_numbers(v) for v in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  of anything
-            return None if None in items or not items else tuple(items)
-        case bool():
-            return None
-        case int():
-            return float(value) if FloatAttr(float(value), f32).value == value else None
-        case float():
-            return int(value) if value.is_integer() else None
-        case _:
-            return None
-
-
-def _other_rank(value: object) -> tuple[object, ...]:
-    """Returns a number as a list of one, or the number of such a list."""
-    match value:
-        case int() | float():
-            return ((value,),)
-        case (int() | float() as only,):
-            return (only,)
-        case _:
-            return ()
+def _meant(f: Field, value: object) -> object:
+    """Returns the only value of a field that a value of another type can stand for. Raises: Misfit."""
+    result = meant(f, value)
+    if result is None:
+        raise Misfit
+    return result.value
 
 
 def _removal(value: Value, before: Value | None, scope: NameScope) -> Fix | None:
@@ -712,13 +695,6 @@ def _require_kind(f: Field, proto: AttributeProto) -> None:
     if expected is not None and proto.type not in (AttributeType.UNDEFINED, expected):
         found = next((k.name for k in AttributeType if k == proto.type), str(proto.type))
         raise Malformed(WRONG_ATTRIBUTE, f"attribute '{f.spelling}': expected {expected.name}, found {found}")
-
-
-def _is_kind(value: object, expected: type) -> bool:
-    """Returns whether a value of a file, or each of a list, is of a kind of numbers, or no number at all."""
-    if isinstance(value, tuple):
-        return all(map(_is_kind, value, repeat(expected)))  # pyright: ignore[reportUnknownArgumentType]  of anything
-    return isinstance(value, expected) or not isinstance(value, int | float)
 
 
 def _attribute_of(value: object) -> Attribute | None:

@@ -8,20 +8,19 @@ Source: onnx.proto of ONNX 1.23, `TypeProto`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import copy
 from functools import lru_cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import DEFAULT_LIMITS, Limits
-from commonir.formats.onnx.element_types import DATA_TYPES, write_type
+from commonir.dialects.onnx.data_types import ELEMENTS
+from commonir.formats.onnx.element_types import write_type
 from commonir.formats.onnx.messages import DimensionProto, SparseTensorTypeProto, TensorTypeProto, TypeProto, create
 from commonir.ir.types import (
     DialectType,
-    ElementType,
     ListType,
     MapType,
     OptionalType,
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
     from typing import Self
 from commonir.symbolic import Dim, DimSyntaxError, parse, symbol
 from commonir.symbolic.dims import symbols_in
-
-ELEMENTS: Mapping[int, ElementType] = MappingProxyType({number: element for element, number in DATA_TYPES.items()})
-"""Element types by number."""
 
 _LONGEST_EXPRESSION = 200
 _NO_NAMES = frozenset({"", "?"})

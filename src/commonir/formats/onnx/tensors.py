@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from commonir.base.text import plural
+from commonir.dialects.onnx.data_types import ELEMENTS
 from commonir.formats.onnx.attributes import bytes_of, text_of
 from commonir.formats.onnx.messages import TensorProto, field_number
 from commonir.formats.onnx.packed import PackedError, check_varints, packed_varints, varint_count
@@ -34,8 +35,7 @@ _FIELDS = {
     u32: ("uint64_data", "I"),
     i32: ("int32_data", "i"),
 }
-_ELSEWHERE = {field_number(TensorProto, name) for name in ("raw_data", "external_data")}
-_STRING = 8
+_RAW, _EXTERNAL = (field_number(TensorProto, name) for name in ("raw_data", "external_data"))
 _SIGNED = {8: "b", 16: "h"}
 _UNSIGNED = {8: "B", 16: "H"}
 
@@ -71,7 +71,10 @@ class InMessage:
         return read_contents(proto, type)
 
     def is_typed(self, proto: TensorProto, present: set[int]) -> bool:
-        return present.isdisjoint(_ELSEWHERE) and proto.data_type != _STRING
+        element = ELEMENTS.get(proto.data_type)
+        if _EXTERNAL in present or element is None or element is string:
+            return False
+        return _RAW not in present or (not proto.raw_data and contents_field(element) in present)
 
 
 IN_MESSAGE = InMessage()

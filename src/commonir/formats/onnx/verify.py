@@ -18,6 +18,7 @@ G10. Sizes that are stated as numbers follow from the operators as numbers (advi
 G11. Initializers are used (note).
 G12. Types are stated of values that a graph has (note).
 G13. Attributes state their kind (advice).
+G14. A tensor has its contents in one place.
 F1. Functions are called (advice).
 F2. A function states the versions of the operator sets that it uses.
 
@@ -41,6 +42,7 @@ from commonir.base.file_codes import (
 )
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import onnx
+from commonir.dialects.onnx.misfits import definition_of, misfits
 from commonir.formats.onnx import leftovers, unknown_fields
 from commonir.formats.onnx.opset_imports import Use, is_default_domain, only_version, use_of
 from commonir.formats.onnx.sharding import check_sharding
@@ -121,7 +123,9 @@ def _check_holder(holder: Holder, domains: set[str]) -> Iterator[Diagnostic]:
             continue
         if isinstance(op, onnx.SparseInitializer):
             yield from located(op, op.misplaced())
-        elif isinstance(op, _NODES):
+        if op.extra:
+            yield from located(op, leftovers.tensors_with_second_contents(op))
+        if isinstance(op, _NODES):
             yield from located(op, checks.check(op))
             yield from located(op, leftovers.untyped_attributes(op))
             name = op.source_name
@@ -136,6 +140,10 @@ def _check_holder(holder: Holder, domains: set[str]) -> Iterator[Diagnostic]:
 
 
 def _check_leftovers(holder: Holder, place: str) -> Iterator[Diagnostic]:
+    for name, fields in unknown_fields.stored(holder, unknown_fields.DEFAULT_FIELDS).items():
+        if isinstance(fields, DictionaryAttr):
+            for d in leftovers.second_contents(dict(fields.entries)):
+                yield d.located(where=f"{place}.initializer '{name}'")
     referred = holder.referred_names
     for end in holder.walk_list():
         if isinstance(end, onnx.Return) and end.parent is not None:
@@ -236,6 +244,10 @@ class _NodeChecks:
     def _check_custom(self, op: onnx.Custom) -> Iterator[Diagnostic]:
         name = onnx.operation_name(op.domain, op.op_type)
         shown = op.undefined_operator
+        definition = definition_of(op, self._opsets)
+        if definition is not None:
+            yield from misfits(op, definition)
+            return
         if name is None:
             if op.domain in self._domains:
                 yield Diagnostic(UNKNOWN_OPERATION, f"G3: the model has no function '{shown}'")
@@ -251,7 +263,7 @@ class _NodeChecks:
                 self._suggestions[name] = did_you_mean(name, known)
             help = self._suggestions[name]
             yield Diagnostic(UNKNOWN_OPERATION, f"G3: there is no operator '{shown}'", help=help)
-        elif onnx.DIALECT.find(name, onnx.version_in(op.domain, version)) is None:
+        else:
             since = onnx.first_version(name)
             if since <= onnx.OLDEST_OPSET:
                 text = f"no definition of '{shown}' in version {version} is known: {since} is the oldest"

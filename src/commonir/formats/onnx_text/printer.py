@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects.onnx.data_types import ELEMENTS
 from commonir.formats.onnx.attributes import AttributeType, kind_of, text_of
 from commonir.formats.onnx.element_types import DATA_TYPE_NAMES
 from commonir.formats.onnx.messages import (
@@ -27,7 +28,6 @@ from commonir.formats.onnx.messages import (
     ValueInfoProto,
     create,
 )
-from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.tensors import TensorError, read_contents, typed_values, write_typed
 from commonir.formats.onnx_text.lexer import named, quoted
 from commonir.ir.types import TensorType

@@ -11,6 +11,7 @@ import_members(
     {
         "attention": "Attention GroupQueryAttention MultiHeadAttention QAttention RotaryEmbedding",
         "blocks": "GatherBlockQuantized MatMulNBits",
+        "experimental": "Affine Crop DynamicSlice ImageScaler ParametricSoftplus Scale ScaledTanh",
         "fused": "BiasGelu BiasSplitGelu CDist FastGelu FusedConv FusedGemm FusedMatMul Gelu QuickGelu TransposeMatMul",
         "legacy_ops": "ExpandDims GatherND GridSample Pad Range Trilu Unique",
         "normalization": (

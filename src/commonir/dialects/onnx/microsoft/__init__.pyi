@@ -7,6 +7,13 @@ from commonir.dialects.onnx.microsoft.attention import QAttention as QAttention
 from commonir.dialects.onnx.microsoft.attention import RotaryEmbedding as RotaryEmbedding
 from commonir.dialects.onnx.microsoft.blocks import GatherBlockQuantized as GatherBlockQuantized
 from commonir.dialects.onnx.microsoft.blocks import MatMulNBits as MatMulNBits
+from commonir.dialects.onnx.microsoft.experimental import Affine as Affine
+from commonir.dialects.onnx.microsoft.experimental import Crop as Crop
+from commonir.dialects.onnx.microsoft.experimental import DynamicSlice as DynamicSlice
+from commonir.dialects.onnx.microsoft.experimental import ImageScaler as ImageScaler
+from commonir.dialects.onnx.microsoft.experimental import ParametricSoftplus as ParametricSoftplus
+from commonir.dialects.onnx.microsoft.experimental import Scale as Scale
+from commonir.dialects.onnx.microsoft.experimental import ScaledTanh as ScaledTanh
 from commonir.dialects.onnx.microsoft.fused import BiasGelu as BiasGelu
 from commonir.dialects.onnx.microsoft.fused import BiasSplitGelu as BiasSplitGelu
 from commonir.dialects.onnx.microsoft.fused import CDist as CDist
