@@ -499,6 +499,16 @@ def test_branches_and_loops_are_cond_and_while_loop(tmp_path: Path) -> None:
     load_in_coremltools(result, tmp_path)
 
 
+def test_branches_whose_sizes_differ_are_refused() -> None:
+    def build(x: Value, n: Value) -> Value:
+        positive = core.greater(core.squeeze(n, (0,)), core.scalar(0, i32))
+        return core.if_(positive, _region([], lambda: x), _region([], lambda: core.concat((x, x), 0)))[0]
+
+    # coremltools' `cond`: "true branch output ... mismatch false branch output"
+    with pytest.raises(DiagnosticError, match=r"the branches return tensor<2xf32> and tensor<4xf32>"):
+        converted(core_module(build, {"x": tensor(f32, 2), "n": tensor(i32, 1)}))
+
+
 def test_what_a_loop_of_open_length_stacks_goes_into_lists(tmp_path: Path) -> None:
     def build(x: Value, n: Value) -> Sequence[Value]:
         kinds = (tensor(i32), tensor(f32, 2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum, auto
 from functools import lru_cache
 
@@ -127,8 +128,19 @@ def _dims_of(op: Operation) -> tuple[Dim, ...] | None:
         dims = op.constant_dims()
     except NotKnownError:  # because of the type of another operand, or too large
         return None
-    # Integers of programs have 64 bits at most: what is larger has overflowed.
-    return None if dims is None or any(c.bit_length() > _BITS for d in dims for c in terms_of(d).values()) else dims
+    return dims if dims is None or _fit(dims, op.results[0].type) else None
+
+
+def _fit(dims: Sequence[Dim], type: Type) -> bool:
+    """Returns whether numbers are values of a type: arithmetic wraps around where they are not, as running does.
+
+    Integers of programs have 64 bits at most: expressions with larger coefficients have overflowed.
+    """
+    if isinstance(type, TensorType) and type.element.is_integer:
+        least, most = type.element.integer_limits
+        if any(isinstance(d, int) and not least <= d <= most for d in dims):
+            return False
+    return all(c.bit_length() <= _BITS for d in dims for c in terms_of(d).values())
 
 
 def known_contents(value: Value) -> Data | None:

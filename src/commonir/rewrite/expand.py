@@ -167,7 +167,7 @@ def folded(op: Operation) -> Value | None:
     type = op.results[0].type
     if not isinstance(type, TensorType) or not type.element.is_integer or type.rank not in (0, 1):
         return None
-    dims = op.constant_dims()
+    dims = known_dims(op.results[0])
     if dims is None:
         return None
     return core.Dims(dims, type.element, type.rank == 0).y

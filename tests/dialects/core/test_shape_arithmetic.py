@@ -16,7 +16,7 @@ from commonir.dialects.mil import shape as shapes
 from commonir.ir import Value, tensor
 from commonir.ir.data import data_of
 from commonir.ir.operation import Operation
-from commonir.ir.types import TensorType, boolean, f32, i8, i32, i64
+from commonir.ir.types import ElementType, TensorType, boolean, f32, i8, i32, i64
 from commonir.ods import Op, known_dims, operations_behind
 from commonir.passes.lower import lower
 from commonir.runtime.engine import Engines
@@ -299,3 +299,21 @@ def test_constants_of_bools_and_long_vectors_are_not_shapes() -> None:
     assert known(core.constant(data_of(f32, (2,), (1.0, 2.5)))) is None
     assert known(core.constant(data_of(f32, (2,), (1.0, 2.0)))) == [1, 2]
     assert known(core.constant(data_of(i64, (5000,), [0] * 5000))) is None
+
+
+@pytest.mark.parametrize(
+    ("operation", "operands", "element"),
+    [
+        (core.add, (2**63 - 1, 1), i64),
+        (core.sub, (-(2**31), 1), i32),
+        (core.mul, (64, 2), i8),
+        (core.neg, (-(2**63),), i64),
+        (core.floor_div, (-(2**63), -1), i64),
+        (core.div, (-(2**63), -1), i64),
+    ],
+)
+def test_results_beyond_the_range_of_their_type_are_not_known(
+    operation: Callable[..., Value], operands: tuple[int, ...], element: ElementType
+) -> None:
+    result = operation(*[core.dims((n,), element, True) for n in operands])
+    assert known(result) is None

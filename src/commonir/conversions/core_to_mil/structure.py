@@ -12,6 +12,7 @@ from commonir.dialects.mil.program import Func, Return
 from commonir.dialects.mlir import ml_program
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import StateType, TensorType, f16
+from commonir.ods import are_compatible
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
 
@@ -36,8 +37,11 @@ def yielded(op: core.Yield, context: Context, values: tuple[Value, ...]) -> Oper
 
 
 @rule(core.If)
-def if_(op: core.If, context: Context, condition: Value) -> Operation:
+def if_(op: core.If, context: Context, condition: Value) -> Result:
     then, otherwise = context.regions
+    for a, b in zip(*[region.block.last.operands for region in (then, otherwise) if region.block.last], strict=True):
+        if not are_compatible(a.type, b.type):
+            return Mismatch(f"the branches return {a.type} and {b.type}, which the results of mil.cond cannot both be")
     return Cond(condition, then, otherwise)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import commonir
+
 from tests.dialects.programs import Array, run
 
 COUNT = 24
@@ -87,3 +89,12 @@ def test_function_of_two_numbers(operation: str) -> None:
     assert np.allclose(
         _mapped(operation, result, x, y), function(x.astype("c16"), y.astype("c16")), rtol=1e-3, atol=1e-4
     )
+
+
+@pytest.mark.parametrize(("part", "found"), [("f32", "f64"), ("tf32", "tf32"), ("i1", "i1")])
+def test_constant_without_contents_in_bytes_has_a_summary(part: str, found: str) -> None:
+    parts = "true, false" if found == "i1" else f"1.0 : {found}, 2.0 : {found}"
+    text = f"func.func @main() -> complex<{part}> {{\n %0 = complex.constant [{parts}] : complex<{part}>"
+    module = commonir.loads(f"{text}\n return %0 : complex<{part}>\n}}", format="mlir")
+    (summary,) = commonir.summarize(module).functions
+    assert len(summary.outputs) == 1

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects.mlir.stablehlo.accuracy import algorithm_faults
+from commonir.ir.attributes import DialectAttr
 from commonir.ods import Dialects, verify
 from commonir.text.parser import parse_module
 
@@ -37,3 +39,13 @@ def test_wrong_program_is_refused_by_the_verifier_of_iree(name: str) -> None:
     ir = oracle("iree.compiler.ir")
     with ir.Context(), pytest.raises(ir.MLIRError):
         ir.Module.parse(_PROGRAMS[name][1]).operation.verify()
+
+
+@pytest.mark.parametrize(
+    ("count", "finding"), [("0x1", None), ("0x0", "must be positive"), ("one", "must be positive"), ("1", None)]
+)
+def test_counts_of_an_algorithm_are_numbers_in_any_notation(count: str, finding: str | None) -> None:
+    algorithm = "lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32"
+    attribute = DialectAttr("stablehlo", "dot_algorithm", f"{algorithm}, num_primitive_operations = {count}")
+    assert all(finding and finding in fault for fault in algorithm_faults(attribute))
+    assert bool(list(algorithm_faults(attribute))) == (finding is not None)
