@@ -83,3 +83,15 @@ def test_nodes_of_onnx_have_the_names_of_core_ml_operations(model: Module) -> No
     assert _names(newer) == _EXPECTED
     nodes = [(op.source_name, op.first_name) for op in cir.convert(package, "onnx").main.body.operations]
     assert [pair for pair in nodes if pair in _EXPECTED] == _EXPECTED
+
+
+def test_of_several_onnx_nodes_of_one_operation_the_last_has_its_name() -> None:
+    info = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [2, 3]) for name in "xz"]
+    nodes = [helper.make_node("Gelu", ["x"], ["y"], name="act"), helper.make_node("Relu", ["y"], ["z"], name="act_1")]
+    graph = helper.make_graph(nodes, "net", info[:1], info[1:])
+    newer = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    older = cir.dumps(cir.convert(cir.loads(newer.SerializeToString(), format="onnx"), "onnx", opset=17))
+    assert isinstance(older, bytes)
+    named = [(node.name, node.output[0]) for node in onnx.load_from_string(older).graph.node if node.name]
+    assert len({name for name, _ in named}) == len(named) > 2
+    assert named[-2:] == [("act", "y"), ("act_1", "z")]

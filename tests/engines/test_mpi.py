@@ -120,6 +120,7 @@ def test_deadlock_ends_all_and_names_the_circle(tmp_path: Path) -> None:
         "   = rank 1 waits for rank 2, tag 7: core.recv at rank1.operations[0] 'r'",
         "   = rank 2 waits for rank 0, tag 7: core.recv at rank2.operations[0] 'r'",
         "   = cycle: rank 0 -> rank 1 -> rank 2 -> rank 0",
+        "   = help: `cir check` finds this without running, and says where in the files of the ranks",
     ]
 
 

@@ -62,7 +62,7 @@ def test_a_written_program_is_valid_and_shows_its_operations(first: str) -> None
 @pytest.mark.slow_cases("all")
 @pytest.mark.parametrize(
     ("theirs", "least"),
-    [(["math"], 30), ([d for d in MLIR_DIALECTS if d not in ("stablehlo", "chlo")], 300)],
+    [(["math"], 30), ([d for d in MLIR_DIALECTS if d not in ("stablehlo", "chlo", "sdy")], 300)],
     ids=["math", "all"],
 )
 def test_mlir_opt_accepts_the_examples_of_its_dialects(theirs: list[str], least: int) -> None:

@@ -36,6 +36,7 @@ from commonir.passes.describe_ports import described_ports
 from commonir.passes.half_precision import PrecisionLog, operations_to_keep
 from commonir.passes.half_precision_in_dialect import FloatForms, in_half_precision_of_dialect
 from commonir.passes.infer_shapes import infer_shapes
+from commonir.passes.node_names import number_nodes
 from commonir.passes.output_dims import declared_outputs, restore_output_names
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, legalize, rule
 
@@ -62,6 +63,7 @@ def in_opset(module: Module, opset: int) -> Module:
     result.update_extra(module.extra)
     for op in list(result.body.operations):
         if isinstance(op, onnx.Graph | onnx.LocalFunction):
+            number_nodes(op.body)
             replace_function(op, op.with_attributes(opset_import=_imports(op.opset_import, opset)))
     result.set_extra(onnx.IR_VERSION, IntegerAttr(_ir_version(result, opset)))
     restore_output_names(result, declared_outputs(module))

@@ -11,8 +11,8 @@ from commonir.ir.data import Data
 from commonir.ir.interface import NO_PORT, Port, default_data
 from commonir.ir.module import distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.origins import Location
 from commonir.ir.types import TensorType, boolean, i64
+from commonir.passes.node_names import number_nodes
 from commonir.passes.output_dims import name_output_dims
 from commonir.rewrite.legalize import Context, rule
 
@@ -25,7 +25,7 @@ def function(op: ml_program.Func, context: Context) -> Operation:
     (content,) = context.regions
     _name_inputs(content.block)
     _name_outputs(content.block, op.output_names)
-    _name_operators(content.block)
+    number_nodes(content.block)
     name_output_dims(content.block, op)
     opset = opset_of(context)
     defaults = {v.name: data for v in op.inputs if (data := default_of(v, op.input_ports.get(v.name, NO_PORT)))}
@@ -74,18 +74,6 @@ def compute_outputs(block: Block) -> None:
         is_own = is_computed and v not in outputs
         outputs.append(v if is_own else block.insert_before(last, onnx.Identity(v)).output)
     last.operands = tuple(outputs)
-
-
-def _name_operators(block: Block) -> None:
-    """Makes the names of operators unique, since one operation may have become several."""
-    seen: dict[str, int] = {}
-    for op in block.operations:
-        name = op.source_name
-        if not name or isinstance(op, onnx.Initializer):
-            continue
-        number = seen[name] = seen.get(name, 0) + 1
-        if number > 1:
-            op.location = Location(name=f"{name}_{number}")
 
 
 @rule(ml_program.Return)
