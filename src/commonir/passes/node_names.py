@@ -6,7 +6,7 @@ from collections import Counter
 
 from commonir.ir.operation import Block, Operation
 from commonir.ir.origins import Location
-from commonir.ods import traits
+from commonir.ods import Op, traits
 
 
 def number_nodes(block: Block) -> None:
