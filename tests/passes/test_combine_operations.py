@@ -255,3 +255,18 @@ def test_an_unknown_level_is_refused(tmp_path: Path) -> None:
     _model(path, [_node("Relu", "x", "y")], {}, ["N"])
     with pytest.raises(cir.DiagnosticError, match="no level of optimization is called 'fats'"):
         cir.optimize(cir.load(path), level="fats")
+
+
+def test_padding_of_a_core_ml_program_moves_into_its_convolutions() -> None:
+    folder = Path("tests/models/tcn_fp32")
+    module = cir.load(folder / "model.mlpackage")
+    optimized = cir.optimize(module)
+    assert not [d for d in cir.verify(optimized) if d.is_error]
+    assert (cir.summarize(module).operations["mil.pad"], cir.summarize(optimized).operations.get("mil.pad")) == (
+        6,
+        None,
+    )
+    result = cir.run(optimized, dict(np.load(folder / "inputs.npz")))
+    expected = np.load(folder / "outputs.npz")  # of torch
+    for name, array in result.items():
+        np.testing.assert_allclose(array, expected[name], rtol=1e-4, atol=1e-4)

@@ -291,6 +291,17 @@ def _halved(module: Module, keep: Sequence[str], log: PrecisionLog) -> Module | 
     return result
 
 
+def _beside(module: Module, operation_set: str) -> Module:
+    return core_to_mil(module, ConversionOptions(target=operation_set))
+
+
 CONVERSION = Conversion(
-    "coreml", core_to_mil, _within, _halved, _selected, _kept, takes=PORT_OPTIONS | {"target", "images"}
+    "coreml",
+    core_to_mil,
+    _within,
+    _halved,
+    _selected,
+    _kept,
+    takes=PORT_OPTIONS | {"target", "images"},
+    beside=_beside,
 )

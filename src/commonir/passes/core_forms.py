@@ -14,11 +14,12 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
+from commonir.ir.data import Data
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType
 from commonir.notation import NotationError
-from commonir.ods import Form, Op, infer, operations_behind, traits
+from commonir.ods import Form, Op, infer, known_data, operations_behind, traits
 from commonir.passes.simplify import fully_folded
 
 FromCore = Callable[[Module, Function], Module | None]
@@ -124,6 +125,7 @@ class CoreWriter:
     def __init__(self, function: Function, from_core: FromCore) -> None:
         self._function = function
         self._from_core = from_core
+        self._names: set[str] | None = None
 
     def written(self, value: Value, most: int) -> Written | None:
         """Returns a value that detached core operations define, which are erased, as one of the function's dialect.
@@ -133,40 +135,74 @@ class CoreWriter:
         body = operations_behind([value])
         own = {r for op in body for r in op.results}
         used = list(dict.fromkeys([v for op in body for v in op.operands if v not in own]))
-        module = self._module(body, used, value) if all(isinstance(v.type, TensorType) for v in used) else None
+        source = _Source(used, body, value) if all(isinstance(v.type, TensorType) for v in used) else None
         for op in reversed(body):
             op.erase()
         try:
-            result = None if module is None else self._from_core(module, self._function)
+            result = None if source is None else self._from_core(source.module, self._function)
         except (DiagnosticError, NotationError):
             return None
-        if result is None:
+        if source is None or result is None or len(result.main.inputs) != len(source.arguments):
             return None
         function = result.main
-        operations = [op for op in function.body.operations if op is not function.body.last]
-        is_constant = [isinstance(op, Op) and op.has_trait(traits.ConstantLike) for op in operations]
-        if is_constant.count(False) > most or len(function.inputs) != len(used):
+        mapping: dict[Value, Value] = dict(zip(function.inputs, source.arguments, strict=True))
+        copies: list[Operation] = []
+        count = 0
+        for op in function.body.operations:
+            constant = _constant_data(op)
+            if constant is not None and id(constant) in source.constants:
+                mapping[op.results[0]] = source.constants[id(constant)]
+            elif op is not function.body.last:
+                copies.append(clone(op, mapping))
+                count += constant is None
+        if count > most:
             return None
-        mapping: dict[Value, Value] = dict(zip(function.inputs, used, strict=True))
-        copies = [clone(op, mapping) for op in operations]
-        for copy in copies:
-            for r in copy.results:
-                r.name = ""
-        return Written(mapping[function.outputs[0]], tuple(copies))
+        value = mapping[function.outputs[0]]
+        for r in [r for copy in copies for r in copy.results]:
+            r.name = self._unique(r.name) if r.name and r is not value else ""
+        return Written(value, tuple(copies))
 
-    @staticmethod
-    def _module(body: list[Operation], used: list[Value], value: Value) -> Module | None:
-        types = [v.type for v in used]
-        block = Block(types, [f"x{n}" for n in range(len(used))])
-        mapping: dict[Value, Value] = dict(zip(used, block.arguments, strict=True))
+    def _unique(self, name: str) -> str:
+        """Returns a name that no other value of the function has."""
+        if self._names is None:
+            body = self._function.walk_list()
+            self._names = {a.name for op in body for region in op.regions for b in region.blocks for a in b.arguments}
+            self._names.update([r.name for op in body for r in op.results])
+        result, n = name, 0
+        while result in self._names:
+            n += 1
+            result = f"{name}_{n}"
+        self._names.add(result)
+        return result
+
+
+def _constant_data(op: Operation) -> Data | None:
+    is_constant = isinstance(op, Op) and op.has_trait(traits.ConstantLike) and len(op.results) == 1
+    return known_data(op.results[0]) if is_constant else None
+
+
+class _Source:
+    """Core operations as a module. `arguments` are the values of the program that its function takes, and `constants`
+    those that it has as constants, by the identity of their contents: a format may require that.
+    """
+
+    def __init__(self, used: list[Value], body: list[Operation], value: Value) -> None:
+        contents = {v: _constant_data(v.owner) if isinstance(v.owner, Op) else None for v in used}
+        self.arguments = [v for v, data in contents.items() if data is None]
+        self.constants = {id(data): v for v, data in contents.items() if data is not None}
+        types = [v.type for v in self.arguments]
+        block = Block(types, [f"x{n}" for n in range(len(types))])
+        mapping: dict[Value, Value] = dict(zip(self.arguments, block.arguments, strict=True))
+        for v, data in contents.items():
+            if data is not None:
+                mapping[v] = block.append(core.Constant(data)).y
         for op in body:
             block.append(clone(op, mapping))
         result = mapping[value]
         block.append(ml_program.Return((result,)))
         signature = FunctionType(tuple(types), (result.type,))
-        module = Module()
-        module.body.append(ml_program.Func("main", signature, Region([block]), ("y",)))
-        return module
+        self.module = Module()
+        self.module.body.append(ml_program.Func("main", signature, Region([block]), ("y",)))
 
 
 def is_tensor(value: Value) -> bool:
