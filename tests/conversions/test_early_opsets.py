@@ -136,9 +136,33 @@ MODELS = {
     "linear by factors": _resized(13, "x - k", {"k": np.array([1, 1, 2, 1.5], np.float32)}, mode="linear"),
     "sizes of some axes": _resized(18, "x - - s", {"s": _i(5, 7)}, axes=[3, 2], mode="linear"),
     "factors of some axes": _resized(18, "x - k", {"k": np.array([2, 1.5], np.float32)}, axes=[2, 3], mode="cubic"),
+    "elements along an axis": Model(
+        13, [_node("GatherElements", "x i", axis=1)], {"x": _f(3, 4), "i": _i([0, -1], [2, 1])}),
+    "rows by positions": Model(
+        12, [_node("GatherND", "x i", batch_dims=1)], {"x": _f(2, 3, 4), "i": _i([[0], [-1]], [[2], [1]])}, fixed=True),
+    "elements by positions": Model(
+        11, [_node("GatherND", "x i")], {"x": _f(2, 3)}, {"i": _i([[0, 1]], [[-1, 2]])}),
+    "replaced elements": Model(
+        13, [_node("ScatterElements", "x i u", axis=-1)],
+        {"x": _f(2, 4), "i": _i([0, -1], [2, 1]), "u": _f(2, 2, seed=1)}),
+    "replaced rows": Model(
+        13, [_node("ScatterND", "x i u")], {"x": _f(3, 4), "u": _f(2, 4, seed=1)}, {"i": _i([2], [0])}),
+    "combined elements": Model(
+        16, [_node("ScatterElements", "x i u", axis=1, reduction="add")],
+        {"x": _f(2, 4), "i": _i([0, 0], [2, 1]), "u": _f(2, 2, seed=1)}, fixed=True),
+    "a product of letters": Model(
+        12, [_node("Einsum", "a b", equation="bij,bjk->bik")], {"a": _f(2, 3, 4), "b": _f(2, 4, 5)}),
+    "channels before blocks": Model(13, [_node("DepthToSpace", "x", blocksize=2, mode="CRD")], {"x": _f(1, 8, 2, 3)}),
+    "a running sum along a computed axis": Model(
+        14, [_node("CumSum", "x a", reverse=1)], {"x": _f(2, 3), "a": np.array(-1)}, fixed=True),
+    "powers of integers": Model(
+        13, [_node("Pow", "a b")], {"a": np.array([2, -3], np.int32), "b": np.array([3, 2], np.int32)}),
+    "a loss": Model(
+        13, [_node("SoftmaxCrossEntropyLoss", "x t")], {"x": _f(3, 5), "t": _i(1, 4, 0)}, fixed=True),
 }  # fmt: skip
 
 
+@pytest.mark.slow_cases("*-10", "*-11", "*-12", "*-15", "*-22")
 @pytest.mark.parametrize("opset", [9, 10, 11, 12, 15, 22])
 @pytest.mark.parametrize("name", MODELS)
 def test_onnxruntime_computes_the_same_in_another_opset(name: str, opset: int) -> None:

@@ -9,25 +9,25 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 
 from commonir.conversions.operands import rank_of, shape_of
-from commonir.dialects import core
-from commonir.dialects.onnx.indexing import CumProd
+from commonir.dialects import core, onnx
+from commonir.dialects.onnx.indexing import Cumulative
 from commonir.dialects.onnx.reduction import Reduction
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import i64
 from commonir.ods import known_dims, operations_behind
+from commonir.ods.fields import FieldKind
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
 MOST_CASES = 16
 """Choices of axes up to which there are branches for all: of any axes of four, of one axis of sixteen."""
 
-_KNOWN = Mismatch("the axes are known before running")
+_KNOWN = Mismatch("the version takes the axes")
 
 
 @rule(Reduction)
 def reduction_by_cases(op: Reduction, context: Context, data: Value, axes: Value | None) -> Result:
     """A branch for each set of as many axes as are given, or of any number."""
-    del context
-    if axes is None or known_dims(axes) is not None:
+    if axes is None or known_dims(axes) is not None or _is_operand(op, "axes", context):
         return _KNOWN
     rank, (count,) = rank_of(data), shape_of(axes)
     counts = (count,) if isinstance(count, int) else range(rank + 1)
@@ -45,17 +45,22 @@ def reduction_by_cases(op: Reduction, context: Context, data: Value, axes: Value
     return _by_cases(code, [sum(1 << a for a in chosen) for chosen in choices], lambda n: reduced(choices[n]))
 
 
-@rule(CumProd)
-def product_by_cases(op: CumProd, context: Context, x: Value, axis: Value) -> Result:
+@rule(Cumulative)
+def running_by_cases(op: Cumulative, context: Context, x: Value, axis: Value) -> Result:
     """A branch for each axis."""
-    del context
     rank = rank_of(x)
-    if known_dims(axis) is not None:
+    if known_dims(axis) is not None or _is_operand(op, "axis", context):
         return _KNOWN
     if not 0 < rank <= MOST_CASES:
         return Mismatch(f"there are {rank} choices of axes")
     code = core.reshape(_from_start(axis, rank), ())
-    return _by_cases(code, range(rank), lambda n: core.cumprod(x, n, op.exclusive, op.reverse))
+    return _by_cases(code, range(rank), lambda n: type(op).combine(x, n, op.exclusive, op.reverse))
+
+
+def _is_operand(op: onnx.OnnxOp, name: str, context: Context) -> bool:
+    """Whether the version has the operator with an operand, which may be computed."""
+    definition = onnx.DIALECT.find(op.name, context.target.version)
+    return definition is not None and definition.layout.by_name[name].kind is not FieldKind.ATTRIBUTE
 
 
 def _from_start(axes: Value, rank: int) -> Value:

@@ -87,6 +87,7 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
         others = [built for built in operations_behind(returned.results, placed=placed) if built not in first]
         return Expansion(returned.results, [*first, *others])
     outputs = results_of(returned)
+    outputs = outputs[: len(op.results)] if op.results else outputs
     return Expansion(outputs, operations_behind(outputs, placed=placed))
 
 
@@ -129,7 +130,8 @@ def _copied(derived: Derived, op: Op, operands: Sequence[Value]) -> Expansion:
         elif value is not None:
             values[placeholder] = mapping[value]
     built = [clone(inner, values) for inner in derived.body]
-    return Expansion(tuple([values.get(v, v) for v in derived.outputs]), built)
+    # Trailing results that are not requested are omitted.
+    return Expansion(tuple([values.get(v, v) for v in derived.outputs[: len(op.results)]]), built)
 
 
 def append(block: Block, expansion: Expansion, location: Origin | None = None) -> tuple[Value, ...]:

@@ -44,6 +44,9 @@ def versioned(op: Op, dialect: Dialect, target: Target) -> Op | Mismatch:
         result = definition(**arguments)
     except DiagnosticError as error:
         return Mismatch("; ".join(f"{d.message} in {target}" for d in error.diagnostics))
+    fault = next((d.message for d in result.verify() if d.is_error), None)
+    if fault is not None:
+        return Mismatch(f"{fault} in {target}")
     if definition.reference is not type(op).reference and not have_same_meaning(op, result):
         return Mismatch(f"{op.name} has a different meaning in {target}")
     if any(r.is_used for r in op.results[len(result.results) :]):

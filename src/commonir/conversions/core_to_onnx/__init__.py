@@ -14,6 +14,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
 from commonir.conversions.axes_from_start import count_axes_from_start
 from commonir.conversions.conversion import ConversionOptions
+from commonir.conversions.core_to_core import einsum
 from commonir.conversions.core_to_core.foreign_kernels import kernel_rule
 from commonir.conversions.core_to_onnx import (
     bits,
@@ -65,7 +66,7 @@ RULES = Rules(
         *elementwise.WIDENED,
         *elementwise.IN_WIDER_INTEGERS,
         *bits.ARITHMETIC,
-        *Rules.members(vars(early_opsets)),
+        *Rules.members(vars(early_opsets), vars(einsum)),
         kernel_rule(i64),
     ]
 )

@@ -1,20 +1,24 @@
 """Rules for versions of the operator set that lack an operator or an operand which later ones have.
 
 They stand after the other rules: what a version has an operator for never gets here. Source: ONNX operator reference,
-versions of Slice, Range, Mod, Pad, Round, CumSum and Equal.
+versions of Slice, Range, Mod, Pad, Round, Equal, GatherElements, GatherND, Scatter, ScatterND and others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from commonir.conversions.core_to_core.padding import continued
-from commonir.conversions.core_to_onnx.building import positions_below
-from commonir.conversions.operands import dims_of, element_of
+from commonir.conversions.core_to_onnx.building import opset_of, positions_below
+from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
-from commonir.ir.types import i64
+from commonir.ir.types import f64, i32, i64
 from commonir.ods import known_dims
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, element_count
+
+_WITH_SCATTER = 9
 
 
 @rule(core.Slice)
@@ -155,3 +159,101 @@ def equal_floats(op: core.Equal, context: Context, a: Value, b: Value) -> Result
     differs = core.logical_or(core.less(a, b), core.greater(a, b))
     is_nan = core.logical_or(core.is_nan(a), core.is_nan(b))
     return core.logical_not(core.logical_or(differs, is_nan))
+
+
+@rule(core.GatherElements)
+def gather_elements_by_place(op: core.GatherElements, context: Context, x: Value, positions: Value) -> Value:
+    """Reads the elements as one line."""
+    dims, shape = dims_of(x), dims_of(positions)
+    (axis,) = axes_from_start((op.axis,), len(dims))
+    along = [_counted(n, a, len(shape)) for a, n in enumerate(shape)]
+    along[axis] = _from_start(positions, dims[axis])
+    return core.gather(core.reshape(x, (element_count(dims),)), _linear(along, dims), 0)
+
+
+@rule(core.GatherNd)
+def gather_slices_by_place(op: core.GatherNd, context: Context, x: Value, positions: Value) -> Result:
+    """Reads slices along one axis that stands for all axes that positions are of."""
+    dims, (*lead, depth) = dims_of(x), dims_of(positions)
+    if not isinstance(depth, int):
+        return Mismatch("the number of positions in a row is not known")
+    shared = [_counted(n, a, len(lead)) for a, n in enumerate(lead[: op.batch])]
+    count = op.batch + depth
+    along = [*shared, *_columns(positions, dims[op.batch : count])]
+    places = _linear(along, dims[:count]) if along else core.scalar(0, i64)
+    return core.gather(core.reshape(x, (element_count(dims[:count]), *dims[count:])), places, 0)
+
+
+@rule(core.ScatterElements)
+def scatter_under_former_name(
+    op: core.ScatterElements, context: Context, x: Value, positions: Value, updates: Value
+) -> Result:
+    if op.reduction is not core.Reduction.NONE or opset_of(context) < _WITH_SCATTER:
+        return Mismatch(f"the operator that only replaces elements is one of opset {_WITH_SCATTER}")
+    (axis,) = axes_from_start((op.axis,), rank_of(x))
+    return onnx.Scatter(x, _from_start(positions, dims_of(x)[axis]), updates, axis=axis).output
+
+
+@rule(core.ScatterNd)
+def scatter_rows(op: core.ScatterNd, context: Context, x: Value, positions: Value, updates: Value) -> Result:
+    """Replaces rows of a matrix whose rows are the slices."""
+    dims, (*lead, depth) = dims_of(x), dims_of(positions)
+    if not isinstance(depth, int) or depth < 1 or op.reduction is not core.Reduction.NONE:
+        return Mismatch("updates are combined with what is there")
+    rows, width, count = element_count(dims[:depth]), element_count(dims[depth:]), element_count(lead)
+    places = core.reshape(_linear(_columns(positions, dims[:depth]), dims[:depth]), (count, 1))
+    matrix, new = core.reshape(x, (rows, width)), core.reshape(updates, (count, width))
+    result = core.scatter_elements(matrix, core.broadcast_to(places, (count, width)), new, 0)
+    return core.reshape(result, dims)
+
+
+def _counted(count: Dim, axis: int, rank: int) -> Value:
+    """The positions along an axis, laid so that they broadcast along the others."""
+    return core.iota(tuple([count if a == axis else 1 for a in range(rank)]), axis, i64)
+
+
+def _columns(positions: Value, dims: Sequence[Dim]) -> list[Value]:
+    """The positions along each of some axes, from the columns of the last axis."""
+    return [_from_start(core.gather(positions, core.scalar(n, i64), -1), dim) for n, dim in enumerate(dims)]
+
+
+def _from_start(positions: Value, dim: Dim) -> Value:
+    wide = core.cast(positions, i64)
+    return core.select(core.less(wide, core.scalar(0, i64)), core.add(wide, _number(dim)), wide)
+
+
+def _linear(along: Sequence[Value], dims: Sequence[Dim]) -> Value:
+    """The place of elements in row-major order, from their positions along all axes."""
+    result = along[0]
+    for place, dim in zip(along[1:], dims[1:], strict=True):
+        result = core.add(core.mul(result, _number(dim)), place)
+    return result
+
+
+def _number(dim: Dim) -> Value:
+    return core.dims((dim,), i64, True)
+
+
+@rule(core.DepthToSpace)
+def blocks_after_channels(op: core.DepthToSpace, context: Context, x: Value) -> Result:
+    """Channels vary slowest, which the operator has no order for before opset 11."""
+    if op.order is not core.BlockOrder.CRD:
+        return Mismatch("the operator has this order")
+    b = op.block
+    n, c, h, w = dims_of(op.y)
+    apart = core.transpose(core.reshape(x, (n, c, b, b, *dims_of(x)[2:])), (0, 1, 4, 2, 5, 3))
+    return core.reshape(apart, (n, c, h, w))
+
+
+@rule(core.IsInf)
+def largest_magnitude(op: core.IsInf, context: Context, x: Value) -> Value:
+    return core.equal(core.abs(x), core.splat(float("inf"), x))
+
+
+@rule(core.Pow)
+def power_of_small_integers(op: core.Pow, context: Context, x: Value, y: Value) -> Result:
+    """In double precision, which holds the powers that the integers have."""
+    element = element_of(x)
+    if not element.is_integer or element.bits > i32.bits:
+        return Mismatch(f"onnx.Pow of {element} came with opset 12")
+    return core.cast(core.pow(core.cast(x, f64), core.cast(y, f64)), element)
