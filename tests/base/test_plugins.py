@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from commonir.base.codes import BROKEN_PLUGIN
 from commonir.base.diagnostics import DiagnosticError
-from commonir.base.plugins import Plugins
+from commonir.base.plugins import Plugins, PluginWarning
 
 ENTRY_POINTS = """[commonir.dialects]
 fails = broken_plugin:DIALECT
@@ -86,4 +88,39 @@ def test_what_cannot_be_imported_is_a_finding() -> None:
         (diagnostic,) = error.value.diagnostics
         assert diagnostic.code is BROKEN_PLUGIN
         assert reason in diagnostic.message
-    assert list(plugins) == []
+    with pytest.warns(PluginWarning, match="cannot be loaded") as warned:
+        assert list(plugins) == []
+    assert len(warned) == 2
+
+
+@pytest.mark.parametrize("error", ["raise SystemExit(1)", "class E(BaseException): pass\nraise E('broken')"])
+def test_a_plugin_that_ends_its_import_in_any_way_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: str
+) -> None:
+    name = f"ends_{hashlib.md5(error.encode()).hexdigest()}"
+    (tmp_path / f"{name}.py").write_text(error)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(DiagnosticError, match="cannot be loaded"):
+        Plugins(_Thing, "demo.things", {"thing": f"{name}:THING"}).get("thing")
+
+
+def _entry(name: str, value: str) -> EntryPoint:
+    return EntryPoint(name, value, "demo.things")
+
+
+def test_a_name_that_is_taken_ends_in_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [_entry("json", "json:tool"), _entry("new", "json:dumps"), _entry("new", "json:loads")]
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: entries)
+    plugins = Plugins(_Thing, "demo.things", {"json": "commonir:x"})
+    with pytest.warns(PluginWarning, match="is not used, as its name is taken") as warned:
+        assert plugins.names() == ("json", "new")
+    assert [str(w.message).rpartition(": ")[2] for w in warned] == ["json:tool", "json:loads"]
+
+
+def test_damaged_metadata_of_an_installed_package_end_in_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(group: str) -> list[EntryPoint]:
+        raise ValueError(group)
+
+    monkeypatch.setattr("importlib.metadata.entry_points", damaged)
+    with pytest.warns(PluginWarning, match="cannot be searched: ValueError"):
+        assert Plugins(_Thing, "demo.things", {}).names() == ()

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import commonir
 from commonir.base.diagnostics import DiagnosticError
-from commonir.base.safe_paths import normal_path, open_inside
+from commonir.base.images import read_image
+from commonir.base.safe_paths import normal_path, open_inside, open_regular
+from commonir.cli.arrays import parse_inputs
 
 
 @pytest.fixture
@@ -57,6 +61,54 @@ def test_a_pipe_is_refused_without_waiting(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     with pytest.raises(DiagnosticError, match="not a regular file"):
         open_inside(folder, "pipe")
+
+
+def test_only_regular_files_are_read_by_the_name_of_a_user(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    for place, reason in (("pipe", "pipe or a device"), ("/dev/zero", "pipe or a device"), ("parts", "Is a directory")):
+        with pytest.raises(OSError, match=reason):
+            open_regular(folder / place)
+    with open_regular(folder / "parts" / "a.bin") as stream:
+        assert stream.read() == b"content"
+
+
+def _td(path: Path) -> object:
+    return commonir.load_dialects(path)
+
+
+def _labels(path: Path) -> object:
+    return commonir.read_labels(path)
+
+
+def _picture(path: Path) -> object:
+    return read_image(str(path), grayscale=False)
+
+
+def _array(path: Path) -> object:
+    return parse_inputs([f"x=@{path}"], seed=0)
+
+
+def _archive(path: Path) -> object:
+    return parse_inputs([f"@{path}"], seed=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("x.td", _td),
+        ("x.txt", _labels),
+        ("x.png", _picture),
+        ("x.npy", _array),
+        ("x.npz", _archive),
+        ("x.safetensors", _archive),
+        ("x.onnx", commonir.load),
+        ("x.mlir", commonir.load),
+    ],
+)
+def test_a_pipe_is_refused_wherever_a_file_is_read(tmp_path: Path, name: str, read: Callable[[Path], object]) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(DiagnosticError, match="pipe or a device"):
+        read(tmp_path / name)
 
 
 def test_a_path_is_normalized() -> None:

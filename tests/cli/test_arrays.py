@@ -225,6 +225,15 @@ def test_header_that_promises_too_much_is_refused(tmp_path: Path, shape: str) ->
         assert refusal(text).code is codes.WRONG_INPUT_ARGUMENT
 
 
+@pytest.mark.parametrize("shape", ["(1,", "('x", "(1e99,)", "('a',)", f"({2**128},)", "(1, 2))", "[[["])
+def test_header_that_is_not_a_shape_is_refused(tmp_path: Path, shape: str) -> None:
+    (tmp_path / "x.npy").write_bytes(header(shape) + bytes(16))
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("x.npy", header(shape) + bytes(16))
+    for text in (f"x=@{tmp_path}/x.npy", f"@{tmp_path}/x.npz"):
+        assert refusal(text).code is codes.WRONG_INPUT_ARGUMENT
+
+
 def test_archive_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "x.npz", x=np.zeros(100_000))
     diagnostic = refusal(f"@{tmp_path}/x.npz", limits=Limits(max_tensor_bytes=1000))

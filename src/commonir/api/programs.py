@@ -12,6 +12,7 @@ from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.files import unread_file
 from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.safe_paths import open_regular
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.formats.format import Format, Formats, record_format
@@ -431,8 +432,8 @@ def read_labels(path: Path_) -> tuple[str, ...] | tuple[int, ...]:
 
     name = os.fspath(path)
     try:
-        with open(name, encoding="utf-8-sig") as stream:
-            text = stream.read(DEFAULT_LIMITS.max_text_bytes)
+        with open_regular(name) as stream:
+            text = stream.read(DEFAULT_LIMITS.max_text_bytes).decode("utf-8-sig")
     except OSError as error:
         raise unread_file(name, error, "labels") from error
     except UnicodeDecodeError as error:

@@ -2,7 +2,8 @@
 
 An output is written under a temporary name in the same folder, flushed to disk, and renamed over the old one when it is
 complete. If anything fails before that (an error, an interrupt, a full disk, SIGTERM, SIGHUP), the old output is
-unchanged and the temporary is removed; a process killed by SIGKILL leaves the temporary, never half an output.
+unchanged and the temporary is removed; a process killed by SIGKILL leaves the temporary, never half an output, and the
+next output of that name removes it.
 
 It never decides what is written, and never follows a name found inside a model.
 """
@@ -10,15 +11,17 @@ It never decides what is written, and never follows a name found inside a model.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import stat
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import BinaryIO, ParamSpec, TypeVar
+from zlib import crc32
 
 from commonir.base import codes, file_codes
 from commonir.base.copying import NO_SPACE
@@ -27,6 +30,13 @@ from commonir.base.suggestions import did_you_mean_file
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+# A temporary names the process that writes it, so that another one removes it when that one has ended.
+_HOST = f"{crc32(os.fsencode(os.uname().nodename)) if os.name == 'posix' else 0:08x}"
+_PROCESS = os.urandom(4).hex()
+_LEFTOVER = re.compile(r"([0-9a-f]{8})-(\d{1,10})-([0-9a-f]{8})-[0-9a-f]{12}(\.ready)?\.tmp")
+_READY, _TEMPORARY = ".ready", ".tmp"
+_NAME_BYTES = 100
 
 _BY_SIGNAL = 128
 """The difference between the exit status in a shell and the number of the signal that ended a process."""
@@ -105,18 +115,24 @@ def atomic_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
         with suppress(OSError):
             temporary.unlink()
     sync_folder(target.parent)
+    remove_leftovers(target)
 
 
 @_unwinding
 @contextmanager
-def atomic_files(*paths: str | os.PathLike[str]) -> Generator[tuple[BinaryIO, ...]]:
-    """Opens regular files for writing that together replace `paths` when the block ends without an exception.
+def atomic_files(
+    *files: str | os.PathLike[str], beside: Iterable[str | os.PathLike[str]] = ()
+) -> Generator[tuple[BinaryIO, ...]]:
+    """Opens regular files for writing that together replace old ones when the block ends without an exception.
 
-    They are replaced in order, so the last one should refer to the others. If one cannot be replaced, those before it
-    are restored. A process killed between two renames leaves each old file whole, under its own or a hidden name.
+    They are replaced in order. If one cannot be replaced, those before it are restored. Those `beside` are found by
+    names that follow from those of the others, and come last. Old ones are set aside before the others are replaced,
+    and new ones get their names after it: a process killed in between leaves none that belongs to another file, and
+    `is_unfinished` says why it is missing.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY. Other exceptions of the block pass through.
     """
+    paths = (*files, *beside)
     targets = [Path(os.path.realpath(path)) for path in paths]
     for path, target in zip(paths, targets, strict=True):
         if os.path.lexists(target) and not target.is_file():
@@ -133,13 +149,14 @@ def atomic_files(*paths: str | os.PathLike[str]) -> Generator[tuple[BinaryIO, ..
             yield tuple(streams)
             for path, stream in zip(paths, streams, strict=True):
                 reported(path, lambda opening=stream: sync_stream(opening))
-        reported(paths[-1], lambda: _take_places(temporaries, targets))
+        reported(paths[-1], lambda: _take_places(temporaries, targets, len(files)))
     finally:
         for temporary in temporaries:
             with suppress(OSError):
                 temporary.unlink()
     for folder in {target.parent for target in targets}:
         sync_folder(folder)
+    remove_leftovers(*targets)
 
 
 @_unwinding
@@ -169,6 +186,7 @@ def atomic_directory(path: str | os.PathLike[str], *, marker: str) -> Generator[
         if temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
     sync_folder(target.parent)
+    remove_leftovers(target)
 
 
 def refuse_other_folder(path: str | os.PathLike[str], marker: str) -> None:
@@ -206,7 +224,61 @@ def created_folders(*paths: str | os.PathLike[str]) -> Generator[None]:
 
 def sibling(target: Path) -> Path:
     """Returns a free hidden name in the same folder, so that renaming never crosses file systems."""
-    return target.with_name(f".{target.name[:100]}.{os.urandom(6).hex()}.tmp")
+    return target.with_name(f"{_hidden(target)}{_HOST}-{os.getpid()}-{_PROCESS}-{os.urandom(6).hex()}.tmp")
+
+
+def _hidden(target: Path) -> str:
+    """Returns how the names of the temporaries of a file begin."""
+    return f".{os.fsencode(target.name)[:_NAME_BYTES].decode(errors='ignore')}."
+
+
+def leftovers_of(target: Path) -> list[Path]:
+    """Returns the temporaries of a file whose processes, on this machine, have ended."""
+    return [target.with_name(name) for name, match in _temporaries_of(target) if _has_ended(match)]
+
+
+def is_unfinished(target: Path) -> bool:
+    """Returns whether a process has replaced what a file is beside, and has not given it its name yet."""
+    return any(match[4] for _, match in _temporaries_of(target))
+
+
+def _temporaries_of(target: Path) -> Iterator[tuple[str, re.Match[str]]]:
+    start = _hidden(target)
+    try:
+        names = os.listdir(target.parent)
+    except OSError:
+        return
+    for name in names:
+        match = _LEFTOVER.fullmatch(name[len(start) :]) if name.startswith(start) else None
+        if match is not None:
+            yield name, match
+
+
+def _has_ended(match: re.Match[str]) -> bool:
+    host, process, own = match[1], int(match[2]), match[3]
+    if host != _HOST or os.name != "posix":
+        return False
+    if process == os.getpid():
+        # The number of a process that has ended, in a container perhaps the number of every one.
+        return own != _PROCESS
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        pass
+    return False
+
+
+def remove_leftovers(*targets: Path) -> None:
+    """Removes what processes that were killed have left of outputs."""
+    for target in targets:
+        for leftover in leftovers_of(target):
+            if leftover.is_dir() and not leftover.is_symlink():
+                shutil.rmtree(leftover, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    leftover.unlink()
 
 
 def is_temporary(name: str) -> bool:
@@ -257,15 +329,34 @@ def _exchange(a: Path, b: Path) -> bool:
     return rename(_AT_FDCWD, os.fsencode(a), _AT_FDCWD, os.fsencode(b), _RENAME_EXCHANGE) == 0
 
 
-def _take_places(new: Sequence[Path], targets: Sequence[Path]) -> None:
-    """Renames files over others, all or none of them."""
-    replaced: list[tuple[Path, Path | None]] = []
+def _keep(target: Path, aside: Path) -> None:
+    """Gives a file a second name; where the file system has no links, another one."""
     try:
-        for built, target in zip(new, targets, strict=True):
-            aside = sibling(target) if target.exists() else None
-            replaced.append((target, aside))
-            if aside is not None:
-                target.rename(aside)
+        os.link(target, aside)
+    except (OSError, NotImplementedError):
+        target.rename(aside)
+
+
+def _take_places(new: list[Path], targets: Sequence[Path], first_beside: int) -> None:
+    """Renames files over others, all or none of them; those from `first_beside` on are set aside first."""
+    replaced: list[tuple[Path, Path | None]] = []
+
+    def set_aside(target: Path, keep: Callable[[Path, Path], object]) -> None:
+        aside = sibling(target) if target.exists() else None
+        replaced.append((target, aside))
+        if aside is not None:
+            keep(target, aside)
+
+    try:
+        for n, target in list(enumerate(targets))[first_beside:]:
+            ready = new[n].with_name(new[n].name.removesuffix(_TEMPORARY) + _READY + _TEMPORARY)
+            new[n].rename(ready)
+            new[n] = ready
+            set_aside(target, Path.rename)
+        for built, target in list(zip(new, targets, strict=True))[:first_beside]:
+            set_aside(target, _keep)
+            built.replace(target)
+        for built, target in list(zip(new, targets, strict=True))[first_beside:]:
             built.rename(target)
     except BaseException:
         for target, aside in reversed(replaced):

@@ -21,6 +21,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.files import atomic_file, unread_file
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.safe_paths import open_regular
 
 Pixels = NDArray[np.uint8]
 
@@ -43,7 +44,7 @@ def read_image(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -
         raise unread_file(path, FileNotFoundError(), "an input")
     image = pillow("PIL.Image")
     try:
-        with image.open(path, formats=("PNG", "JPEG")) as opened:
+        with open_regular(path) as stream, image.open(stream, formats=("PNG", "JPEG")) as opened:
             _check_size(opened.size, limits, path)
             if opened.mode not in _EIGHT_BIT:
                 reason = "it has transparency" if "A" in opened.mode else f"it is of kind '{opened.mode}'"

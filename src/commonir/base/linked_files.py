@@ -3,8 +3,9 @@
 Two names cannot be exchanged in one step. So new files get free names first, and the file that refers to them is
 renamed over the old one: from this step on, the new output is there. Then the new files get the names of the old ones,
 by a link that lasts until the file that refers to them is replaced once more. A process killed at any point leaves a
-file whose names all lead to its own data; in the last step, which takes no copying, the data may have two names, which
-the checker of onnx refuses. Where the file system has no links, the new files keep their free names.
+file whose names all lead to its own data, and a temporary that refers to the other names, by which the next output
+finds what to remove; in the last step, which takes no copying, the data may have two names, which the checker of onnx
+refuses. Where the file system has no links, the new files keep their free names.
 
 It never decides what is written, and never follows a name found inside a model.
 """
@@ -24,6 +25,8 @@ from commonir.base.files import (
     full_disk_reported,
     in_the_way,
     keep_mode,
+    leftovers_of,
+    remove_leftovers,
     reported,
     sibling,
     sync_file,
@@ -68,8 +71,8 @@ def replace_together(
     for n, place in enumerate(final):
         if os.path.lexists(place):
             staged[n] = free_name(place, [p.name for p in (target, *staged)])
-    temporaries = [sibling(p) for p in (*final, target, target)]
-    first, second = temporaries[len(final) :]
+    temporaries = [sibling(p) for p in (*final, target, target, target)]
+    first, second, record = temporaries[len(final) :]
     placed: list[Path] = []
     try:
         for file, temporary in zip(linked, temporaries, strict=False):
@@ -89,6 +92,10 @@ def replace_together(
             reported(target, lambda old=temporary, new=name: old.rename(new))
         for folder in {p.parent for p in staged}:
             sync_folder(folder)
+        if staged != final:
+            # What refers to the free names lasts as long as these: the next output finds there what to remove.
+            with suppress(OSError, NotImplementedError):
+                os.link(first, record)
         reported(target, lambda: first.replace(target))
         sync_folder(target.parent)
         if staged != final:
@@ -103,7 +110,16 @@ def replace_together(
             with suppress(OSError):
                 leftover.unlink()
     sync_folder(target.parent)
+    remove_leftovers(target, *final)
     return tuple(final)
+
+
+def named_by_leftovers(target: Path, places: Iterable[Path]) -> list[Path]:
+    """Returns those of some files below the folder of an output that a killed process wrote, or replaced, for it: the
+    temporaries that it left refer to them.
+    """
+    contents = [leftover.read_bytes() for leftover in leftovers_of(target) if is_plain_file(leftover)]
+    return [p for p in places if any(p.relative_to(target.parent).as_posix().encode() in text for text in contents)]
 
 
 def free_name(path: Path, taken: Iterable[str] = ()) -> Path:

@@ -6,6 +6,7 @@ packages; these are scanned for a name that is not ours, or for all names.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -13,8 +14,18 @@ from typing import Generic, Protocol, TypeVar
 
 from commonir.base.codes import BROKEN_PLUGIN
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.text import escape
 
 _OWN = "commonir."
+
+
+class PluginWarning(UserWarning):
+    """A plugin of another package does not work, or is not used."""
+
+
+def warn(message: str) -> None:
+    """Warns of a plugin, once for each message."""
+    warnings.warn(escape(message), PluginWarning, stacklevel=2)
 
 
 @cache
@@ -75,7 +86,8 @@ class Plugins(Generic[T]):
         for name in names:
             try:
                 plugin = self.get(name)
-            except DiagnosticError:
+            except DiagnosticError as error:
+                warn(error.diagnostics[0].message)
                 continue
             if plugin is not None:
                 yield plugin
@@ -100,7 +112,9 @@ class Plugins(Generic[T]):
     def _load(self, name: str, reference: str) -> T:
         try:
             result = imported(reference)
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             if reference.startswith(_OWN):
                 raise
             raise self._broken(name, reference, f"{type(error).__name__}: {error}") from error
@@ -121,5 +135,12 @@ class Plugins(Generic[T]):
         # Scanning installed packages costs more than the rest of start-up.
         from importlib.metadata import entry_points  # noqa: PLC0415
 
-        for entry in entry_points(group=self._group):
-            self._references.setdefault(entry.name, entry.value)
+        try:
+            entries = entry_points(group=self._group)
+        except Exception as error:  # noqa: BLE001  damaged metadata of any installed package
+            warn(f"plugins ({self._group}) cannot be searched: {type(error).__name__}: {error}")
+            return
+        for entry in entries:
+            used = self._references.setdefault(entry.name, entry.value)
+            if used != entry.value or entry.name in self._loaded:
+                warn(f"the plugin '{entry.name}' ({self._group}) is not used, as its name is taken: {entry.value}")

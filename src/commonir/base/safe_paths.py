@@ -1,17 +1,21 @@
-"""Opens files that a model names, never outside of the model's folder.
+"""Opens files to be read: regular ones only, and those that a model names never outside of the model's folder.
 
-A name is a relative path. It is refused if it is absolute, if its `..` lead out of the folder, if a part of it is a
-symbolic link, or if the file has a hard link that is not beside it, and so may be outside. The parts of a path are
-opened one after another, each relative to the folder opened before, so that exchanging one leads nowhere else.
+A name in a model is a relative path. It is refused if it is absolute, if its `..` lead out of the folder, if a part of
+it is a symbolic link, or if the file has a hard link that is not beside it, and so may be outside. The parts of a path
+are opened one after another, each relative to the folder opened before, so that exchanging one leads nowhere else. A
+symbolic link is only followed to a file below the folder, opened in the same way, and in a cache of the Hugging Face
+hub: there, the files of a model are links to files directly in one folder `blobs`.
 
 Where the system cannot open relative to a folder (Windows), the path is resolved and compared before and after opening.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,7 +23,23 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import PATH_OUTSIDE_MODEL
 from commonir.base.text import escape
 
+_BLOBS, _SNAPSHOTS = "blobs", "snapshots"
 _BY_PARTS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+
+
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Opens a file for reading.
+
+    Raises: OSError, also for a pipe or a device: opening one may wait forever, and reading it may not end.
+    """
+    fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+    mode = os.fstat(fd).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(fd, "rb")
+    os.close(fd)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    raise OSError(errno.EINVAL, "it is a pipe or a device", os.fspath(path))
 
 
 def normal_path(name: str) -> str:
@@ -51,6 +71,42 @@ def open_inside(folder: str | os.PathLike[str], name: str) -> BinaryIO:
         stream.close()
         raise DiagnosticError(_outside(name, reason))
     return stream
+
+
+def open_beside(folder: str | os.PathLike[str], name: str) -> tuple[Path, BinaryIO]:
+    """Opens a file as `open_inside`, through links that stay below the folder or lead to a blob of a hub's cache.
+
+    Returns the path that it has without links, and the open file. Raises: as `open_inside`.
+    """
+    try:
+        return Path(folder, normal_path(name)), open_inside(folder, name)
+    except DiagnosticError:
+        root = Path(os.path.realpath(folder))
+        target = Path(os.path.realpath(root / normal_path(name)))
+        if target != root / normal_path(name) and target.is_relative_to(root):
+            return target, open_inside(root, target.relative_to(root).as_posix())
+        if is_blob_of(target, root):
+            return target, open_inside(target.parent, target.name)
+        raise
+
+
+def is_blob_of(target: Path, folder: Path) -> bool:
+    """Returns whether a file is directly in the folder `blobs` of the hub's cache that has a folder among its
+    snapshots. Both paths have no links.
+    """
+    return target.parent.name == _BLOBS and folder.is_relative_to(target.parent.with_name(_SNAPSHOTS))
+
+
+def has_name_outside(path: Path, folders: Iterable[Path]) -> bool:
+    """Returns whether a file has another name that is in or below none of some folders."""
+    try:
+        file = path.stat()
+    except OSError:
+        return False
+    if file.st_nlink <= 1:
+        return False
+    inner = [Path(below) for folder in folders for below, _, _ in os.walk(folder)]
+    return file.st_nlink != sum([_names_of(file, folder) for folder in dict.fromkeys(inner)])
 
 
 def _names_of(file: os.stat_result, folder: Path) -> int:

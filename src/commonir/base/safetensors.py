@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.safe_paths import open_regular
 from commonir.base.strict_json import JsonError, parse
 from commonir.base.tuples import NamedTuple
 
@@ -75,7 +76,7 @@ def read_layout(
 
     Raises: OSError; ValueError with the reason when it is not a valid file.
     """
-    with open(path, "rb") as stream:
+    with open_regular(path) as stream:
         status = os.fstat(stream.fileno())
         size_bytes = status.st_size
         header, start = _header(stream, size_bytes, limits)

@@ -14,6 +14,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from tokenize import TokenError
 from typing import IO, cast
 
 import numpy as np
@@ -25,6 +26,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.files import atomic_file, unread_file
 from commonir.base.images import READ
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.safe_paths import open_regular
 from commonir.base.safetensors import read_safetensors, write_safetensors
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
@@ -179,7 +181,7 @@ def _read_json(path: str, name: str | None, text: str, limits: Limits, readers: 
     if readers.json is None:
         raise _refusal(text, "this command does not take JSON")
     try:
-        with open(path, "rb") as stream:
+        with open_regular(path) as stream:
             content = stream.read(limits.max_text_bytes + 1)
     except OSError as error:
         raise system_error(path, error) from error
@@ -301,13 +303,18 @@ _UNREADABLE = (
     NotImplementedError,
     RuntimeError,
     MemoryError,
+    TypeError,
+    OverflowError,
+    # numpy reads a header as an expression of Python.
+    SyntaxError,
+    TokenError,
 )
 
 
 def _read_array_file(path: str) -> Array:
     """Maps an .npy file; pages are read on first use."""
     try:
-        with open(path, "rb") as stream:
+        with open_regular(path) as stream:
             _check_magic(stream)
         # numpy multiplies the dims of a header without overflow checks, then finds that the file is too short.
         with np.errstate(over="ignore"):
@@ -324,7 +331,7 @@ def read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
     if path.lower().endswith(_SAFETENSORS):
         return _read_safetensors(path, key, limits)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_regular(path) as stream, zipfile.ZipFile(stream) as archive:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
             if key is not None and key not in members:
                 help = did_you_mean(key, members)

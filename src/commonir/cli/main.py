@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
+from commonir.base.plugins import PluginWarning
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.cli.answer import Answer, write_answer
@@ -30,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     status: int = ExitStatus.YES
     try:
-        with quiet_pipes():
+        with quiet_pipes(), _plugin_warnings():
             status = _invoke(argv)
             sys.stdout.flush()
     except OSError as error:
@@ -42,6 +46,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
             click.echo(f"   = {note}", err=True)
         status = ExitStatus.INTERRUPTED
     return int(status)
+
+
+@contextmanager
+def _plugin_warnings() -> Generator[None]:
+    """Shows warnings about plugins as those about models, without a line of source code."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def show_plugin(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
+            if issubclass(category, PluginWarning):
+                click.echo(f"warning: {message}", err=True)
+            else:
+                show(message, category, *place, **options)
+
+        warnings.showwarning = show_plugin
+        yield
 
 
 def _unwritable(error: OSError) -> int:

@@ -28,6 +28,7 @@ from commonir.base.arrays import array_of_texts
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file
 from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.safe_paths import open_regular
 from commonir.base.strict_json import Json
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
@@ -74,7 +75,7 @@ def has_sets(path: str) -> bool:
     if not path.lower().endswith(".npz"):
         return is_polygraphy(path)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_regular(path) as stream, zipfile.ZipFile(stream) as archive:
             return any(_SET.match(name) for name in archive.namelist())
     except (OSError, zipfile.BadZipFile):
         return False
@@ -94,7 +95,7 @@ def _ends(path: str) -> str:
     read, about which its reader says more.
     """
     try:
-        with open(path, "rb") as stream:
+        with open_regular(path) as stream:
             content = stream.read(_END_BYTES)
             stream.seek(max(len(content), stream.seek(0, io.SEEK_END) - _END_BYTES))
             return (content + stream.read()).decode("utf-8", "replace")
@@ -192,7 +193,7 @@ def _encoded(array: Array) -> Json:
 def _json_of(path: str) -> Json:
     limit = DEFAULT_LIMITS.max_text_bytes
     try:
-        with open(path, "rb") as stream:
+        with open_regular(path) as stream:
             content = stream.read(limit + 1)
     except OSError as error:
         raise system_error(path, error) from error

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from commonir.base.codes import CANNOT_WRITE, NOT_IN_FORMAT, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import UNREAD_FORMAT, WRONG_FORMAT
-from commonir.base.plugins import Plugins, imported
+from commonir.base.plugins import Plugins, imported, warn
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.formats.content import FileContent, content_of
@@ -426,7 +426,15 @@ def _most_certain(
     before others.
     """
     for each in formats:
-        result = each.recognize(content)
+        try:
+            result = each.recognize(content)
+        except (DiagnosticError, OSError):
+            raise
+        except Exception as error:
+            if type(each).__module__.startswith(f"{__name__.partition('.')[0]}."):
+                raise
+            warn(f"the plugin '{each.name}' ({ENTRY_POINTS}) fails: {type(error).__name__}: {error}")
+            continue
         if result is None:
             continue
         if result.certainty is Certainty.MARK:

@@ -53,7 +53,7 @@ def hold_replaced(constants: Iterable[Data | None], places: Iterable[Path]) -> N
     gone = set(map(os.path.realpath, places))
     for file in dict.fromkeys([data.file for data in constants if isinstance(data, FileData)]):
         if os.path.realpath(file.path) in gone:
-            with suppress(OSError, ValueError):
+            with suppress(DiagnosticError):
                 file.ensure_mapped()
 
 

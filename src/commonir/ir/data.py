@@ -15,7 +15,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.file_codes import ELIDED_CONSTANT
+from commonir.base.file_codes import ELIDED_CONSTANT, FILE_NOT_ACCESSIBLE
 from commonir.base.text import plural
 from commonir.ir.floats import bits_of, float_of
 from commonir.ir.types import ELEMENT_TYPES, MORE_FLOATS, ElementType, TensorType, boolean, f16, f32, f64
@@ -233,14 +233,14 @@ class MappedFile:
     def ensure_mapped(self) -> None:
         """Maps the file now, so that reads are not affected when another file replaces it.
 
-        Raises: ValueError when it was replaced already; OSError when the file cannot be opened.
+        Raises: FILE_NOT_ACCESSIBLE when it cannot be opened, was replaced already or became shorter.
         """
         self.view(0, min(1, self.size_bytes))
 
     def copy_to(self, stream: BinaryIO, offset: int, length: int) -> None:
         """Appends bytes `[offset, offset + length)` to a stream, inside the kernel where the system can.
 
-        Raises: TRUNCATED_FILE; ValueError and OSError as `view`.
+        Raises: TRUNCATED_FILE; as `view`; OSError of the stream.
         """
         from commonir.base.copying import copy_range  # noqa: PLC0415  few programs stay in files
 
@@ -293,22 +293,38 @@ class MappedFile:
     def view(self, offset: int, length: int) -> memoryview:
         """Returns the bytes `[offset, offset + length)` without copying.
 
-        Raises: ValueError when the range exceeds the file; OSError when the file cannot be opened.
+        Raises: FILE_NOT_ACCESSIBLE when it cannot be opened, was replaced or became shorter since it was loaded;
+            ValueError when the range exceeds the file.
         """
         if offset < 0 or length < 0 or offset + length > self.size_bytes:
             raise ValueError(f"bytes {offset} to {offset + length} exceed {self.path}, which has {self.size_bytes}")
         if length == 0:
             return memoryview(b"")
         if self._map is None:
-            from mmap import ACCESS_READ, mmap  # noqa: PLC0415  as above
-
-            with open(self.path, "rb") as file:
-                if not self._is_same(os.fstat(file.fileno())):
-                    raise ValueError(f"{self.path} was replaced while it was in use")
-                self._map = mmap(file.fileno(), 0, access=ACCESS_READ)
-            if len(self._map) < self.size_bytes:
-                raise ValueError(f"{self.path} became shorter while it was in use")
+            self._map = self._mapped()
+        # Reading a page behind the end of a file ends the process.
+        if self._map.size() < self.size_bytes:
+            raise self._lost("it became shorter after it was loaded")
         return memoryview(self._map)[offset : offset + length]
+
+    def _mapped(self) -> mmap:
+        from mmap import ACCESS_READ, mmap  # noqa: PLC0415  as above
+
+        try:
+            with open(self.path, "rb") as file:
+                status = os.fstat(file.fileno())
+                if status.st_size < self.size_bytes:
+                    raise self._lost("it became shorter after it was loaded")
+                if not self._is_same(status):
+                    raise self._lost("it was replaced or changed after it was loaded")
+                return mmap(file.fileno(), 0, access=ACCESS_READ)
+        except OSError as error:
+            raise self._lost((error.strerror or type(error).__name__).lower()) from error
+
+    def _lost(self, reason: str) -> DiagnosticError:
+        return DiagnosticError(
+            Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {reason}", file=self.path, help="load the model again")
+        )
 
 
 def _identity(status: os.stat_result) -> tuple[int, int, int]:

@@ -11,12 +11,12 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import NoReturn
 
 from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.safe_paths import open_regular
 from commonir.base.tuples import NamedTuple
 from commonir.tablegen.headers import NOT_INSTALLED, PRELUDE
 
@@ -244,7 +244,8 @@ class Sources:
             if stat.st_size > self.limits.max_text_bytes:
                 message = f"the file has {stat.st_size} bytes; at most {self.limits.max_text_bytes} are read"
                 raise DiagnosticError(Diagnostic(file_codes.LIMIT_EXCEEDED, message, file=name))
-            content = Path(path).read_bytes()
+            with open_regular(path) as stream:
+                content = stream.read()
         except FileNotFoundError:
             raise DiagnosticError(Diagnostic(file_codes.FILE_NOT_FOUND, "there is no such file", file=name)) from None
         except OSError as error:

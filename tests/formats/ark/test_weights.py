@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -202,3 +203,28 @@ def test_a_rank_without_the_weights_that_others_have_is_found(tmp_path: Path) ->
     with (tmp_path / "net.rank1.safetensors").open("wb") as stream:
         write_safetensors(stream, {"w": np.ones((3, 4), np.float32)})
     assert not cir.check(tmp_path)[1]
+
+
+@pytest.mark.parametrize(
+    ("link", "code"), [("hard", "E0301"), ("symbolic", "E0301"), ("pipe", "E0301"), ("inside", None)]
+)
+def test_weights_that_are_a_link_out_of_the_folder_are_refused(tmp_path: Path, link: str, code: str | None) -> None:
+    (tmp_path / "a").mkdir()
+    path = _files(tmp_path / "a", {"w": W})
+    place = tmp_path / "a" / "net.ark.safetensors"
+    if link == "hard":
+        os.link(place, tmp_path / "other")
+    elif link == "symbolic":
+        place.rename(tmp_path / "other")
+        place.symlink_to(tmp_path / "other")
+    elif link == "inside":
+        place.rename(tmp_path / "a" / "other")
+        place.symlink_to("other")
+    else:
+        place.unlink()
+        os.mkfifo(place)
+    if code is None:
+        assert _names(_rank(path)) == (["x", "w"], ["x"])
+    else:
+        with pytest.raises(cir.DiagnosticError, match=code):
+            cir.load(path)

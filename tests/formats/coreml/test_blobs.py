@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
 
 import pytest
 
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.file_codes import (
     EMPTY_FILE,
     LFS_POINTER,
@@ -99,6 +100,28 @@ def test_link_to_weights_outside_of_the_model_is_refused(tmp_path: Path) -> None
     place.symlink_to(tmp_path / "secret")
     _, diagnostics = read_with_findings(package, b.DIALECTS)
     assert [d.code for d in diagnostics] == [PATH_OUTSIDE_MODEL]
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_weights_with_another_name_outside_of_the_package_are_refused(tmp_path: Path, *, inside: bool) -> None:
+    package = package_with(tmp_path, b.blob(KIND, 64))
+    place = package / "Data" / "com.apple.CoreML" / "weights" / "weight.bin"
+    os.link(place, package / "again" if inside else tmp_path / "secret")
+    _, diagnostics = read_with_findings(package, b.DIALECTS)
+    assert [d.code for d in diagnostics] == ([] if inside else [PATH_OUTSIDE_MODEL])
+
+
+@pytest.mark.parametrize(("target", "codes"), [("blobs", []), ("elsewhere", [PATH_OUTSIDE_MODEL])])
+def test_weights_in_the_blobs_of_a_hub_are_read(tmp_path: Path, target: str, codes: list[Code]) -> None:
+    snapshot = tmp_path / "models--a--b" / "snapshots" / "0123"
+    snapshot.mkdir(parents=True)
+    package = package_with(snapshot, b.blob(KIND, 64))
+    blobs = tmp_path / "models--a--b" / target
+    blobs.mkdir()
+    for number, place in enumerate([p for p in package.rglob("*") if p.is_file()]):
+        place.rename(blobs / str(number))
+        place.symlink_to(blobs / str(number))
+    assert [d.code for d in read_with_findings(package, b.DIALECTS)[1]] == codes
 
 
 def test_bare_model_reads_no_weights_above_its_folder(tmp_path: Path) -> None:

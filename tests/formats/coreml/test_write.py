@@ -704,3 +704,24 @@ def test_damaged_models_that_can_be_read_are_written_or_refused(tmp_path: Path) 
         if not any(d.is_error for d in diagnostics):
             assert canonical(model_of(tmp_path / "out.mlpackage")) == canonical(model_of(package))
     assert written > 4
+
+
+@pytest.mark.parametrize(
+    ("manifest", "reason"),
+    [
+        ('{"name": "an extension", "version": "1"}', "is not a package: its 'Manifest.json' is another one"),
+        (None, "the package in its place also has 'thesis.txt'"),
+    ],
+)
+def test_a_folder_with_other_files_is_not_replaced(tmp_path: Path, manifest: str | None, reason: str) -> None:
+    package = tmp_path / "m.mlpackage"
+    write(built(), package)
+    (package / "thesis.txt").write_text("dear")
+    if manifest is not None:
+        (package / "Manifest.json").write_text(manifest)
+    before = contents(package)
+    with pytest.raises(DiagnosticError) as caught:
+        write(built(zeros(f32, 3)), package)
+    (diagnostic,) = caught.value.diagnostics
+    assert reason in diagnostic.message
+    assert contents(package) == before

@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from commonir.base.diagnostics import Diagnostic
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.onnx import Initializer
 from commonir.formats.onnx import read as reading
 from commonir.ir.data import FileData
@@ -187,10 +187,36 @@ def test_links_out_of_the_blobs_of_a_cache_are_refused(tmp_path: Path, target: s
     assert [d.code.id for d in diagnostics] == ["E0301"]
 
 
-def test_a_link_beside_a_model_that_is_none_is_refused(tmp_path: Path) -> None:
-    blobs = tmp_path / "blobs"
-    blobs.mkdir()
-    (blobs / "m.onnx").write_bytes(_model(_tensor("w", location="w")))
-    (blobs / "data").write_bytes(_VALUES.tobytes())
-    (blobs / "w").symlink_to("data")
-    assert [d.code.id for d in reading.read(blobs / "m.onnx", DIALECTS)[1]] == ["E0301"]
+def test_a_link_to_a_file_in_the_folder_of_the_model_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "m.onnx").write_bytes(_model(_tensor("w", location="w")))
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "data").write_bytes(_VALUES.tobytes())
+    (tmp_path / "w").symlink_to("parts/data")
+    module, diagnostics = reading.read(tmp_path / "m.onnx", DIALECTS)
+    assert module is not None
+    assert diagnostics == []
+    np.testing.assert_array_equal(_weights(module), [_VALUES])
+
+
+@pytest.mark.parametrize("change", ["truncated", "replaced", "removed"])
+def test_data_that_change_after_loading_are_an_error(tmp_path: Path, change: str) -> None:
+    (tmp_path / "m.onnx").write_bytes(_model(_tensor("w", location="w")))
+    (tmp_path / "w").write_bytes(_VALUES.tobytes())
+    module, _ = reading.read(tmp_path / "m.onnx", DIALECTS)
+    assert module is not None
+    if change == "truncated":
+        np.testing.assert_array_equal(_weights(module), [_VALUES])
+        os.truncate(tmp_path / "w", 1)
+        reason = "it became shorter after it was loaded"
+    elif change == "replaced":
+        (tmp_path / "other").write_bytes(_VALUES.tobytes())
+        (tmp_path / "other").replace(tmp_path / "w")
+        reason = "it was replaced or changed after it was loaded"
+    else:
+        (tmp_path / "w").unlink()
+        reason = "no such file or directory"
+    with pytest.raises(DiagnosticError) as error:
+        _weights(module)
+    (diagnostic,) = error.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.message) == ("E0102", f"cannot be read: {reason}")
+    assert diagnostic.file == str(tmp_path / "w")

@@ -15,6 +15,7 @@ from pathlib import Path
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import ARK_RANKS, ARK_TENSOR, FILE_NOT_ACCESSIBLE
 from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.safe_paths import open_regular
 from commonir.base.text import escape
 from commonir.dialects import ark
 from commonir.formats.ark.files import by_name, files_of_folder, missing_ranks, siblings
@@ -106,7 +107,7 @@ def _read_file(path: Path) -> tuple[ark.Rank | None, list[Diagnostic]]:
 def _content_of(path: Path) -> bytes:
     """The bytes of a file, as far as they are within limits. Raises: FILE_NOT_ACCESSIBLE."""
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return stream.read(DEFAULT_LIMITS.max_text_bytes + 1)
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()

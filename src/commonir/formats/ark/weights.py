@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 from commonir.base.codes import OUTPUT_IN_THE_WAY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import ARK_WEIGHTS, FILE_NOT_ACCESSIBLE, MISSING_WEIGHTS
+from commonir.base.files import is_unfinished
 from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.safe_paths import open_beside
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape, plural
 from commonir.dialects import ark
@@ -42,21 +44,32 @@ def read_weights(path: Path, rank: ark.Rank) -> list[Diagnostic]:
     The file is mapped now, so that it stays what it is, and read where arrays are needed.
     """
     place = place_of(path)
-    if not place.is_file():
-        return []
+    if not os.path.lexists(place):
+        return [_unfinished(place)] if is_unfinished(place) else []
     from commonir.base.safetensors import read_layout  # noqa: PLC0415  loads numpy
 
     file = os.fspath(place)
     try:
+        place, stream = open_beside(path.parent, place.name)
+        stream.close()
+        file = os.fspath(place)
         entries, status = read_layout(place)
         mapped = MappedFile(file, status.st_size, status)
         mapped.ensure_mapped()
+    except DiagnosticError as error:
+        return [d.located(file=file) for d in error.diagnostics]
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
         return [Diagnostic(FILE_NOT_ACCESSIBLE, f"the system refused: {reason}", file=file)]
     except ValueError as error:
         return [Diagnostic(ARK_WEIGHTS, f"the weights cannot be read: {error}", file=file)]
     return _given(rank, entries, mapped)
+
+
+def _unfinished(place: Path) -> Diagnostic:
+    message = f"a save of this program did not end: '{escape(place.name)}' has not got its name"
+    help = "save the program again; to load it without weights, remove the hidden file"
+    return Diagnostic(ARK_WEIGHTS, message, file=os.fspath(place), help=help)
 
 
 def _given(rank: ark.Rank, entries: Mapping[str, Entry], file: MappedFile) -> list[Diagnostic]:

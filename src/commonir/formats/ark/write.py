@@ -61,11 +61,11 @@ def write(
     if options.findings is not None:
         options.findings.extend(_unchanged(weights.keys() - changed.keys(), path))
     hold_replaced([data for arrays in weights.values() for data in arrays.values()], changed)
-    with atomic_files(*changed, *places) as streams:
-        for stream, arrays in zip(streams, changed.values(), strict=False):
-            write_weights(stream, arrays)
-        for stream, text in zip(streams[len(changed) :], texts, strict=True):
+    with atomic_files(*places, beside=changed) as streams:
+        for stream, text in zip(streams, texts, strict=False):
             stream.write(text.encode())
+        for stream, arrays in zip(streams[len(places) :], changed.values(), strict=True):
+            write_weights(stream, arrays)
     return (*places, *changed)
 
 

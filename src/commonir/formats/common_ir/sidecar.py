@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO
 
+from commonir.base.safe_paths import open_regular
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import Data
 from commonir.ir.types import (
@@ -88,7 +89,7 @@ class Sidecar(NamedTuple):
 def graph_of(path: Path) -> str:
     """The name of the graph file that a file of weights says it belongs to; nothing where it says none."""
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             size_bytes = int.from_bytes(stream.read(_LENGTH_BYTES), "little")
             header = json.loads(stream.read(min(size_bytes, _MAX_HEADER_BYTES)))
         return str(header["__metadata__"][_GRAPH_KEY])

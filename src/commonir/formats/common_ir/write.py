@@ -17,7 +17,7 @@ from commonir.base.codes import CANNOT_WRITE, NOT_IN_FORMAT, OUTPUT_IN_THE_WAY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIBRARY_LEFT_BEHIND
 from commonir.base.files import atomic_file
-from commonir.base.linked_files import LinkedFile, replace_together
+from commonir.base.linked_files import LinkedFile, named_by_leftovers, replace_together
 from commonir.base.varints import varint
 from commonir.dialects.common_ir import Import, Library
 from commonir.formats.common_ir import json_form
@@ -170,6 +170,7 @@ def _old_weights(target: Path) -> list[Path]:
     if not target.is_file():
         return []
     names = {reference.location for reference in references_in(target)}
+    names |= {place.name for place in named_by_leftovers(target, target.parent.glob(f"*{SUFFIX}"))}
     names |= {place.name for place in _usual_places(target) if _mentions(target, place.name)}
     own = sorted(name for name in names if graph_of(target.with_name(name)) == target.name)
     others = neighbours_of(target, own)

@@ -25,7 +25,9 @@ from commonir.base.file_codes import (
     NOT_A_PACKAGE,
     PATH_OUTSIDE_MODEL,
 )
+from commonir.base.files import leftovers_of
 from commonir.base.limits import Limits
+from commonir.base.safe_paths import has_name_outside, is_blob_of
 from commonir.base.strict_json import JsonDepthError, JsonError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
@@ -46,10 +48,10 @@ class ModelFiles:
 
     __slots__ = ("folder", "manifest", "model", "path")
 
-    def __init__(self, path: str, model: Path, manifest: str) -> None:
+    def __init__(self, path: str, model: Path, manifest: str, folder: Path | None = None) -> None:
         self.path = path
         self.model = model
-        self.folder = model.parent
+        self.folder = model.parent if folder is None else folder
         self.manifest = manifest
 
     def weight_file(self, name: str) -> Path:
@@ -57,7 +59,14 @@ class ModelFiles:
 
         Raises: PATH_OUTSIDE_MODEL.
         """
-        return _inside(self.folder, relative_path(name), name)
+        place = _inside(self.folder, relative_path(name), name)
+        root = Path(self.path) if self.manifest else self.folder
+        if has_name_outside(place, (root, *leftovers_of(root))):
+            notes = (f"found: '{escape(name)}' has another name, which may be anywhere",)
+            help = "copy the package with `cp -r`, so that its files are its own"
+            message = "a file of the model is also a file elsewhere"
+            raise DiagnosticError(Diagnostic(PATH_OUTSIDE_MODEL, message, notes=notes, help=help))
+        return place
 
 
 def relative_path(name: str) -> str:
@@ -92,7 +101,13 @@ def _open_package(package: Path, diagnostics: Diagnostics, limits: Limits) -> Mo
     manifest = read_manifest(_read_text(place, limits), file)
     model = _item_places(package, manifest, diagnostics, file)
     require_content(model, where=f"itemInfoEntries['{escape(manifest.root)}'].path")
-    return ModelFiles(os.fspath(package), model, manifest.text)
+    # Where the model is a link, the weights lie beside that.
+    folder = (
+        model.parent
+        if model.is_relative_to(os.path.realpath(package))
+        else (package / DATA / manifest.model_path).parent
+    )
+    return ModelFiles(os.fspath(package), model, manifest.text, folder)
 
 
 class Manifest(NamedTuple):
@@ -258,7 +273,7 @@ def _inside(folder: Path, relative: str, declared: str) -> Path:
     root = Path(os.path.realpath(folder))
     if is_inside(relative):
         place = Path(os.path.realpath(root / relative))
-        if place != root and place.is_relative_to(root):
+        if (place != root and place.is_relative_to(root)) or is_blob_of(place, root):
             return place
         notes = (f"found: '{escape(declared)}' leads to another folder through a symbolic link",)
         help = "copy the package with `cp -rL`, which replaces links by what they point to"

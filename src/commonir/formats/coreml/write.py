@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import PATH_OUTSIDE_MODEL
-from commonir.base.files import atomic_directory, atomic_file, reported
+from commonir.base.files import atomic_directory, atomic_file, in_the_way, reported
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
@@ -71,6 +71,7 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     text = _manifest_text(manifest, encoded)
     output = _Package(path)
     hold(d.file for d in others.values() if isinstance(d, FileData))
+    _refuse_other_files(Path(path), others)
     with atomic_directory(path, marker=MANIFEST) as package:
         for planned in encoded.weights:
             output.put(package / folder / planned.path, planned.write, planned.unchanged)
@@ -84,6 +85,25 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
             if not place.exists():
                 reported(path, lambda folder=place: folder.mkdir(parents=True))
     return (Path(path),)
+
+
+def _refuse_other_files(path: Path, others: Iterable[str]) -> None:
+    """Checks that a folder that is to be replaced is a package and holds nothing else, which would be lost.
+
+    Raises: OUTPUT_IN_THE_WAY.
+    """
+    manifest = path / MANIFEST
+    if not manifest.is_file():
+        return
+    try:
+        read_manifest(manifest.read_text("utf-8"), MANIFEST)
+    except (DiagnosticError, OSError, UnicodeDecodeError):
+        reason = f"the folder in its place is not a package: its '{MANIFEST}' is another one"
+        raise DiagnosticError(in_the_way(path, reason)) from None
+    known = {MANIFEST, DATA, *[PurePosixPath(other).parts[0] for other in others]}
+    stray = sorted([p.name for p in path.iterdir() if p.name not in known and not p.name.startswith(".")])
+    if stray:
+        raise DiagnosticError(in_the_way(path, f"the package in its place also has '{escape(stray[0])}'"))
 
 
 def _encode(module: Module, taken: Iterable[str] | None) -> _Encoded:

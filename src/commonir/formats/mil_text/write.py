@@ -1,8 +1,8 @@
 """Writes a module of the mil dialect as MIL text, with weight files beside it.
 
 `m.mil` gets the program, and the description of the model in attributes of ours; the folder `m.weights` gets the weight
-files that it refers to, so that texts in one folder do not share files. All files take their places together, the text
-last: an old output survives any failure. The manifest and the further files of a package are not part of a program.
+files that it refers to, so that texts in one folder do not share files. All files take their places together: an old
+output survives any failure. The manifest and the further files of a package are not part of a program.
 
 Writes what it is given: never converts, never fixes. Source: docs/mil_text.md.
 """
@@ -12,11 +12,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.files import atomic_file, atomic_files, created_folders
+from commonir.base.files import atomic_file, created_folders
+from commonir.base.linked_files import LinkedFile, named_by_leftovers, replace_together
 from commonir.dialects.mil.base import SPECIFICATION_VERSIONS
 from commonir.dialects.mil.description import description_of
 from commonir.dialects.mil.program import Func
@@ -42,24 +43,28 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     if module.modules:
         message = "a pipeline has no form as MIL text: it holds several programs"
         raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, message, help="write a package"))
-    target = Path(path)
+    # Where the output is a link, the weights lie beside what it leads to.
+    target = Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
     weights = _Weights(module)
     diagnostics = Diagnostics()
     print_program(module, diagnostics=diagnostics, keeps_model=True, reference=weights.collect)
     diagnostics.raise_errors()
     planned = weights.plan(f"{target.stem}{WEIGHTS_SUFFIX}")
-    text = print_program(module, keeps_model=True, reference=weights.refer).encode()
     weights.hold()
+
+    def write_text(stream: BinaryIO, places: Sequence[Path] = ()) -> None:
+        weights.restart([place.relative_to(target.parent).as_posix() for place in places])
+        stream.write(print_program(module, keeps_model=True, reference=weights.refer).encode())
+
     if not planned:
         with atomic_file(path) as stream:
-            stream.write(text)
+            write_text(stream)
         return (target,)
-    files = [target.parent / place for place in planned]
-    with created_folders(*dict.fromkeys(f.parent for f in files)), atomic_files(*files, target) as streams:
-        for file, stream in zip(planned.values(), streams, strict=False):
-            file.write(stream)
-        streams[-1].write(text)
-    return (target, *files)
+    linked = [LinkedFile(target.parent / place, file.write) for place, file in planned.items()]
+    with created_folders(*dict.fromkeys([file.path.parent for file in linked])):
+        inside = [place for file in linked for place in file.path.parent.iterdir()]
+        obsolete = set(named_by_leftovers(target, inside)) - {file.path for file in linked}
+        return (target, *replace_together(target, linked, write_text, obsolete))
 
 
 class _Weights:
@@ -99,8 +104,12 @@ class _Weights:
 
         planned = plan_weights(list(self._blobs.values()))
         self._places = _moved([f.path for f in planned], folder)
-        self._answers = iter(self._asked)
         return {self._places[f.path]: f for f in planned}
+
+    def restart(self, places: Sequence[str]) -> None:
+        """Begins anew to refer to the constants, whose files are at places from the folder of the text."""
+        self._answers = iter(self._asked)
+        self._places = dict(zip(self._places, places, strict=True))
 
     def refer(self, data: Data) -> tuple[str, int] | None:
         """How the text refers to the next of the constants."""

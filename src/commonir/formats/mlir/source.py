@@ -10,6 +10,7 @@ import os
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED
 from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.safe_paths import open_regular
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -17,7 +18,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
     limit = DEFAULT_LIMITS.max_text_bytes
     name = os.fspath(path)
     try:
-        with open(path, "rb") as stream:
+        with open_regular(path) as stream:
             content = stream.read(limit + 1)
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()

@@ -1,9 +1,7 @@
 """Where the contents of tensors lie, and how they are had: in the message, in the model's file, or in files beside it.
 
 Contents in files are mapped when something first needs them. A name of a file in a model is never trusted: it must lead
-to a regular file below the folder of the model, through no link, and which has no second name elsewhere. One layout
-with links is that of the cache of the Hugging Face hub: there, the model is a link into a folder `blobs`, and data
-beside it must be links to files directly in the same folder.
+to a regular file below the folder of the model which has no second name elsewhere, see `base.safe_paths`.
 
 Limits: sizes of tensors are compared with those of files before anything is read. Source: ONNX external data.
 """
@@ -17,7 +15,7 @@ from typing import BinaryIO
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_WEIGHTS, MISSING_PART
-from commonir.base.safe_paths import normal_path, open_inside
+from commonir.base.safe_paths import normal_path, open_beside
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.formats.first_contact import placeholder
@@ -29,7 +27,6 @@ from commonir.ir.data import Data, FileData, InlineData, MappedFile
 from commonir.ir.types import TensorType, string
 
 _HEAD_BYTES = 4096
-_BLOBS = "blobs"
 
 
 class Contents(InMessage):
@@ -125,21 +122,17 @@ class Contents(InMessage):
 
         Raises: PATH_OUTSIDE_MODEL; OSError.
         """
-        model = Path(self._model)
-        folder = model.parent
+        folder = Path(self._model).parent
         place = normal_path(external.location)
         try:
-            return os.fspath(folder / place), place, open_inside(folder, external.location)
+            path, stream = open_beside(folder, external.location)
         except FileNotFoundError:
             if not external.basepath:
                 raise
             inside = f"{external.basepath}/{external.location}"
-            return os.fspath(folder / normal_path(inside)), normal_path(inside), open_inside(folder, inside)
-        except DiagnosticError:
-            blob = _blob_of(model, external.location)
-            if blob is None:
-                raise
-            return os.fspath(blob), place, open_inside(blob.parent, blob.name)
+            place = normal_path(inside)
+            path, stream = open_beside(folder, inside)
+        return os.fspath(path), place, stream
 
     def wrong_checksums(self) -> Iterator[Diagnostic]:
         """Compares files with the checksums that tensors state of them; reads each file once."""
@@ -154,18 +147,6 @@ class Contents(InMessage):
                 message = f"the checksum of '{escape(location)}' is not the one that '{escape(tensor)}' states"
                 notes = (f"expected: {escape(declared)}", f"found: {digests[location]}")
                 yield Diagnostic(MALFORMED_WEIGHTS, message, notes=notes, help="fetch the file again")
-
-
-def _blob_of(model: Path, location: str) -> Path | None:
-    """The file in the folder `blobs` that a location leads to, where model and data are links into that folder."""
-    blobs = Path(os.path.realpath(model)).parent
-    place = Path(os.path.realpath(model.parent)) / normal_path(location)
-    if not model.is_symlink() or blobs.name != _BLOBS or not place.is_symlink():
-        return None
-    if Path(os.path.realpath(place.parent)) != place.parent:
-        return None
-    target = Path(os.path.realpath(place))
-    return target if target.parent == blobs else None
 
 
 def _names_beside(model: Path) -> list[str]:

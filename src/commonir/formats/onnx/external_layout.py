@@ -18,7 +18,7 @@ from typing import BinaryIO
 from commonir.base.codes import EXTERNAL_WEIGHTS
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import PATH_OUTSIDE_MODEL
-from commonir.base.files import in_the_way
+from commonir.base.files import in_the_way, leftovers_of
 from commonir.base.linked_files import free_name, is_plain_file
 from commonir.base.safe_paths import normal_path
 from commonir.base.text import escape, format_bytes, plural
@@ -144,7 +144,8 @@ class ExternalLayout:
         """Identities of the weights that are external."""
         self._old: dict[str, list[Reference]] = {}
         if self._path.is_file():
-            for reference in references_in(self._path):
+            # Those of outputs that a killed process did not complete are of this model, too.
+            for reference in [r for p in (self._path, *leftovers_of(self._path)) for r in references_in(p)]:
                 self._old.setdefault(reference.location, []).append(reference)
         self.files = [self._planned(group) for group in self._groups(chosen)] if chosen else []
         self._name_files()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.safe_paths import open_regular
 from commonir.base.tuples import NamedTuple
 from commonir.formats.onnx.contents import Contents
 from commonir.formats.onnx.cutting import WHOLE_BYTES, Cut, cut
@@ -99,10 +100,10 @@ def _content(file: str) -> tuple[memoryview, MappedFile | None]:
     Raises: FILE_NOT_ACCESSIBLE.
     """
     try:
-        with open(file, "rb", buffering=0) as stream:
+        with open_regular(file) as stream:
             status = os.fstat(stream.fileno())
             if status.st_size < WHOLE_BYTES:
-                return memoryview(stream.readall()), None
+                return memoryview(stream.read()), None
         mapped = MappedFile(file, status.st_size, status)
         return mapped.view(0, mapped.size_bytes), mapped
     except (OSError, ValueError) as error:

@@ -14,6 +14,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_ONNX_TEXT
 from commonir.base.files import atomic_file
 from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.safe_paths import open_regular
 from commonir.formats.content import FileContent
 from commonir.formats.format import (
     DEFAULT_READ_OPTIONS,
@@ -55,7 +56,7 @@ class OnnxTextFormat(Format):
         file = os.fspath(path)
         limit = DEFAULT_LIMITS.max_text_bytes
         try:
-            with open(path, "rb") as stream:
+            with open_regular(path) as stream:
                 content = stream.read(limit + 1)
         except OSError as error:
             reason = (error.strerror or type(error).__name__).lower()
