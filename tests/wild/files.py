@@ -22,7 +22,7 @@ STAGES_OF_SUFFIX: dict[str, tuple[str, ...]] = {
     ".mlir": _MLIR_STAGES,
     ".td": ("records",),
 }
-"""What is judged of a file, in this order."""
+"""The stages of a file by its suffix, in this order."""
 
 
 class WildFile(NamedTuple):

@@ -354,4 +354,4 @@ STAGES: dict[str, Callable[[Path], Measures | None]] = {
     "convert-onnx": _to_onnx,
     "records": _records,
 }
-"""What is done with a file, by the name of the stage."""
+"""The function of each stage."""

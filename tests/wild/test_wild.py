@@ -20,7 +20,7 @@ oracle("onnxruntime")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A model, the same model again, one of an operator that nobody knows, and a file that is no model."""
+    """A model, the same model again, one of an unknown operator, and a file that is not a model."""
     helper = onnx.helper
     info = helper.make_tensor_value_info
     for name, operator in (("good", "Relu"), ("again", "Relu"), ("unknown", "NoSuchOperator")):
