@@ -23,7 +23,7 @@ class Verdict(Enum):
     WRONG = "wrong"
     """Another result than the oracle's."""
     CRASH = "crash"
-    """An exception that is no finding, or the end of the process."""
+    """An exception without a finding, or the end of the process."""
     HANG = "hang"
     """No end in time."""
 

@@ -1,4 +1,4 @@
-"""The driver tells right from refused, wrong and broken, and reports each."""
+"""The driver distinguishes right, refused, wrong and broken, and reports each."""
 
 from __future__ import annotations
 
