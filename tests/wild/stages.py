@@ -20,7 +20,7 @@ import commonir
 from tests.onnx_suite.cases import Value, quiet
 from tests.onnx_suite.evaluators import Unsupported, first_line, onnxruntime_runner
 from tests.onnx_suite.messages import require_equal
-from tests.onnx_suite.values import Disagreement, compare_all
+from tests.onnx_suite.values import RANDOM_OPERATORS, Disagreement, compare_all
 from tests.wild.files import Case
 from tests.wild.outcomes import Outcome, Verdict
 
@@ -120,14 +120,25 @@ class _Reference:
             self._run = onnxruntime_runner(path)
         except Unsupported as error:
             raise OracleRefuses(str(error)) from error
-        self.module = commonir.load(path)
-        self.inputs: Mapping[str, Value] = commonir.random_inputs(self.module)
-        start = time.perf_counter()
         try:
-            self.outputs = self._run(self.inputs)
+            self.module = commonir.load(path)
+            self.inputs: Mapping[str, Value] = commonir.random_inputs(self.module)
+        except commonir.DiagnosticError:
+            # What onnxruntime only loads is not refused wrongly.
+            self._outputs_of(_plain_inputs(path))
+            raise
+        self.outputs = self._outputs_of(self.inputs)
+
+    def _outputs_of(self, inputs: Mapping[str, Value]) -> Sequence[Value]:
+        """Returns what onnxruntime computes. Raises: OracleRefuses."""
+        try:
+            return self._run(inputs)
         except Exception as error:  # its exceptions have no common class of its own
             raise OracleRefuses(first_line(error)) from error
-        self.seconds = time.perf_counter() - start
+
+    def seconds(self) -> float:
+        """Returns the time of a run of onnxruntime."""
+        return _seconds(lambda: self._run(self.inputs))
 
     def inputs_of(self, program: commonir.Module) -> dict[str, Value]:
         """The inputs of a converted program, by its names: those with default values may have become constants, and
@@ -156,7 +167,7 @@ class _Reference:
         """Raises: Disagreement."""
         halves = any(isinstance(v, np.ndarray) and v.dtype.name in _HALVES for v in self.outputs)
         rtol, error = (HALF_ERROR, HALF_ERROR) if halves else (RTOL, ERROR)
-        compare_all(outputs, self.outputs, rtol, 1e-6, error)
+        compare_all(outputs, self.outputs, rtol, 1e-6, error, is_random=_draws(self.path))
 
     def require_of_ours(self, module: commonir.Module, inputs: Mapping[str, Value] | None = None) -> None:
         """Runs a program with our engine and compares."""
@@ -173,14 +184,55 @@ class _Reference:
         self.require(outputs)
 
 
+def _draws(path: Path) -> bool:
+    """Returns whether a model draws random numbers, also by Dropout that is told to train."""
+    nodes = onnx.load(path, load_external_data=False).graph.node
+    return any(n.op_type in RANDOM_OPERATORS or (n.op_type == "Dropout" and len(n.input) > 2) for n in nodes)
+
+
 def _run(path: Path) -> Measures:
     reference = _Reference(path)
     executable = commonir.prepare(reference.module)
+
+    def run() -> Sequence[Value]:
+        return list(executable.run(reference.inputs).values())  # pyright: ignore[reportArgumentType]
+
     start = time.perf_counter()
-    outputs = list(executable.run(reference.inputs).values())  # pyright: ignore[reportArgumentType]
-    seconds = time.perf_counter() - start
+    outputs = run()
+    first = time.perf_counter() - start
     reference.require(outputs)
-    return {"seconds": seconds, "onnxruntime seconds": reference.seconds}
+    return {"first seconds": first, "seconds": _seconds(run), "onnxruntime seconds": reference.seconds()}
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    """The time of a run of what has run before: the least of three, or of one where it takes a second."""
+    least = float("inf")
+    for _ in range(3):
+        start = time.perf_counter()
+        run()
+        least = min(least, time.perf_counter() - start)
+        if least > 1:
+            break
+    return least
+
+
+def _plain_inputs(path: Path) -> dict[str, Value]:
+    """Inputs of a model by what onnx says of them, for what commonir refuses. Raises: OracleRefuses."""
+    graph = onnx.load(path, load_external_data=False).graph
+    given = {t.name for t in graph.initializer}
+    random = np.random.default_rng(0)
+    result: dict[str, Value] = {}
+    for value in graph.input:
+        if value.name in given:
+            continue
+        if not value.type.HasField("tensor_type"):
+            raise OracleRefuses(f"no inputs to try: '{value.name}' is no tensor")
+        type = value.type.tensor_type
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(type.elem_type)
+        shape = [d.dim_value or 4 for d in type.shape.dim]
+        numbers = random.standard_normal(shape) if dtype.kind not in "iub" else random.integers(0, 2, shape)
+        result[value.name] = np.asarray(numbers).astype(dtype)
+    return result
 
 
 def _save(path: Path) -> None:

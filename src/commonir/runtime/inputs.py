@@ -327,7 +327,10 @@ def _drawn_parts(name: str, type: Type, port: Port, dims: Mapping[str, int], see
 
     match type:
         case ListType():
-            return [part(f"[{n}]", type.element) for n in range(_DRAWN_ELEMENTS)]
+            element = type.element
+            if isinstance(element, TensorType) and element.shape is None:
+                element = element.with_shape((None,))  # any rank will do
+            return [part(f"[{n}]", element) for n in range(_DRAWN_ELEMENTS)]
         case TupleType():
             return tuple([part(f"[{n}]", t) for n, t in enumerate(type.elements)])
         case MapType() if not is_collection(type.value):

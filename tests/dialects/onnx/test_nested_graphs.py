@@ -217,3 +217,31 @@ def test_a_loop_of_the_largest_count_has_no_limit() -> None:
     for program in (module, package):
         y = cir.run(program, {"x": np.array([1, 2], np.float32)})["y"]
         np.testing.assert_array_equal(y, np.array([4, 8], np.float32))
+
+
+_ADVANCING = """
+<ir_version: 8, opset_import: ["" : 13]>
+g (int64 count, float[1] x, float[5] row) => (float[1] y, float[m, k] ys) {
+  y, ys = Loop <body = b (int64 i, bool c, float[1] v) => (bool d, float[1] w, float[1] u) {
+    d = Identity (c)
+    axes = Constant <value = int64[1] {0}> ()
+    one = Constant <value = int64 {1}> ()
+    start = Unsqueeze (i, axes)
+    next = Add (i, one)
+    end = Unsqueeze (next, axes)
+    part = Slice (row, start, end)
+    w = Add (v, part)
+    u = Identity (w)
+  }> (count, , x)
+}
+"""
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_slices_of_a_loop_have_declared_dims_also_without_an_iteration(count: int, tmp_path: Path) -> None:
+    onnx.save(parser.parse_model(_ADVANCING), tmp_path / "m.onnx")
+    inputs = {"count": np.array(count), "x": np.ones(1, np.float32), "row": np.arange(5, dtype=np.float32)}
+    expected = run_onnx((tmp_path / "m.onnx").read_bytes(), inputs)
+    for one, other in zip(cir.run(cir.load(tmp_path / "m.onnx"), inputs).values(), expected, strict=True):
+        assert one.shape == other.shape
+        np.testing.assert_array_equal(one, other)

@@ -20,6 +20,10 @@ IMAGE = _RANDOM.normal(size=(2, 4, 5, 6)).astype(np.float32)
 CHANNELS = {name: np.abs(_RANDOM.normal(size=4)).astype(np.float32) + 0.5 for name in ("scale", "bias", "mean", "var")}
 WHOLE = _RANDOM.integers(-5, 6, (2, 3, 4)).astype(np.int32)
 TIES = np.array([[1, 3, 3, 2], [0, 0, -1, 0]], np.float32)
+WITH_NAN = np.array(
+    [[np.nan, 1, 2], [1, np.nan, 2], [2, 1, np.nan], [np.nan] * 3, [np.nan, np.nan, 1], [-np.inf, np.nan, -np.inf]],
+    np.float32,
+)
 BYTES = _RANDOM.integers(0, 256, (3, 4)).astype(np.uint8)
 # onnxruntime adds two products in 16 bits on x86 processors without VNNI, which seven bits do not overflow.
 SIGNED_BYTES = _RANDOM.integers(-64, 64, (4, 5)).astype(np.int8)
@@ -87,6 +91,8 @@ ALONG_AXES = [
     *[(v, f"y = {op} <axis = 1, keepdims = {keep}> (a)", (TIES,)) for v, keep in ((7, 1), (11, 0))
       for op in ("ArgMax", "ArgMin")],
     *[(12, f"y = {op} <axis = 1, select_last_index = 1> (a)", (TIES,)) for op in ("ArgMax", "ArgMin")],
+    *[(13, f"y = {op} <axis = {axis}> (a)", (WITH_NAN if axis else WITH_NAN.T.copy(),))
+      for op in ("ArgMax", "ArgMin") for axis in (0, 1)],
 ]  # fmt: skip
 NORMALIZATIONS = [
     (7, "y = LRN <size = 3, alpha = 0.5, beta = 0.6, bias = 2.0> (a)", (IMAGE,)),

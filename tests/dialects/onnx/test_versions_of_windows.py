@@ -115,7 +115,9 @@ _TARGET = {"x": X, "n": _longs(2, 4, 5, 12)}
 
 
 def _resizes() -> list[Case]:
+    how = 'coordinate_transformation_mode = "tf_half_pixel_for_nn"'
     out = [
+        Case(f"z = Resize<{how}>(x, r, s)", _SIZES, (11, 13, 19)),
         Case('z = Resize<mode = "nearest">(x, s)', {"x": X, "s": SCALES}, (10,)),
         Case('z = Resize<mode = "linear">(x, s)', {"x": X, "s": SCALES}, (10,)),
         Case('z = Resize<mode = "nearest">(x, s)', {"x": X, "s": np.asarray([1, 1, 2, 3], np.float32)}, (10,)),
@@ -192,6 +194,8 @@ def _layers() -> list[Case]:
             size = f'hidden_size = 2, direction = "{direction}"'
             left = ", ".join(outputs)
             out.append(Case(f"{left} = {name}<{size}>({operands})", inputs, (7, 12, 14, 21), outputs))
+            one_empty = {**inputs, "n": np.asarray([5, 0, 1], np.int32)}
+            out.append(Case(f"{left} = {name}<{size}>({operands})", one_empty, (14,), outputs))
             plain = {n: inputs[n] for n in "xwr"}
             out.append(Case(f"{left} = {name}<{size}, clip = 0.5>(x, w, r)", plain, (7, 14), outputs))
             names = ["ScaledTanh", "LeakyRelu", "HardSigmoid", "Affine", "Elu", "ThresholdedRelu", "Softsign"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from commonir.dialects import core
 from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, f16, f32, tensor
+from commonir.ir.types import ElementType, TensorType, f16, f32, i32, tensor, u8
 from commonir.runtime.planner.engine import ENGINE
 
 from tests.runtime.programs import program
@@ -133,3 +133,53 @@ def test_numbers_of_a_chain_are_joined_only_within_their_range(
         for c in summands:
             expected = expected + np.float32(c)
     np.testing.assert_allclose(result, expected, rtol=1e-6)
+
+
+def integer_product(limits: tuple[int, int], count: int, weight: Array) -> tuple[Array, Array, str]:
+    """A product of integers minus a zero point with a weight: what is found, what numpy gives, and its dtype."""
+    m = program(
+        lambda v: core.matmul(
+            core.sub(core.cast(v, i32), core.scalar(limits[0], i32)), constant(weight.astype(np.int32), i32)
+        ),
+        {"x": tensor(i32 if limits[1] > 255 else u8, 8, count)},
+    )
+    dtype = np.int32 if limits[1] > 255 else np.uint8
+    x = np.random.default_rng(1).choice(np.array(limits, dtype), (8, count))
+    executable = ENGINE.prepare(m)
+    result = executable.run({"x": x})["y0"]
+    executable.run({"x": x})
+    (label,) = [s for s in executable.explain().steps if "product" in s]
+    return result, (x.astype(np.int64) - limits[0]) @ weight, label.split()[2].partition("[")[0]
+
+
+@pytest.mark.parametrize(
+    ("high", "magnitude", "count", "dtype"),
+    [
+        (255, 127, 500, "float32"),
+        (255, 127, 600, "float64"),
+        (2**31 - 1, 127, 500, "int32"),
+        (255, 2**23, 500, "int32"),
+    ],
+)
+def test_products_of_integers_are_products_of_floats_that_have_all_sums(
+    high: int, magnitude: int, count: int, dtype: str
+) -> None:
+    weight = np.full((count, 16), magnitude)
+    weight[:, ::2] *= -1
+    result, expected, computed = integer_product((0, high), count, weight)
+    assert computed == dtype
+    np.testing.assert_array_equal(result, expected.astype(np.int32))
+
+
+def test_sums_of_integers_become_floats_without_rounding_twice() -> None:
+    """A sum beyond 2^24 that single precision has not is rounded to even, once."""
+    weight = np.full((600, 16), 127)
+    x = np.full((8, 600), 255, np.uint8)
+    bias = np.arange(16) - 7
+
+    def scaled(v: Value) -> Value:
+        product = core.matmul(core.cast(v, i32), constant(weight.astype(np.int32), i32))
+        return core.mul(core.cast(core.add(product, constant(bias.astype(np.int32), i32)), f32), core.scalar(0.5, f32))
+
+    result = ENGINE.prepare(program(scaled, {"x": tensor(u8, 8, 600)})).run({"x": x})["y0"]
+    np.testing.assert_array_equal(result, (x.astype(np.int64) @ weight + bias).astype(np.float32) * np.float32(0.5))

@@ -29,6 +29,7 @@ from commonir.notation import (
     Tensor,
     call,
     fold,
+    identity,
     indices,
     lift,
     require,
@@ -375,7 +376,7 @@ class NonZero(CoreOp, name="core.non_zero", traits=(traits.Pure,)):
 
 
 class ArgReduce(CoreOp, traits=(traits.Pure,)):
-    """The index of an extreme element along an axis; of equal ones, the first; unspecified if there is a NaN.
+    """The index of an extreme element along an axis; of equal ones, the first. NaN is extreme only if it is first.
 
     C1: the axis is not empty.
     """
@@ -390,16 +391,21 @@ class ArgReduce(CoreOp, traits=(traits.Pure,)):
 
     def position(self, x: Tensor, s: Indices, k: Index, fn: str) -> Kernel:
         a = axis_of(self.axis, len(s))
-        extreme = fold(fn, k, x[(*s[:a], k, *s[a + 1 :])])
+        of_others: Expr = x[(*s[:a], k, *s[a + 1 :])]
+        if x.dtype.is_float:
+            of_others = select(call("is_nan", of_others), lift(identity(fn, x.dtype), x.dtype), of_others)
         size = lift(x.shape[a] - 1, self.element)
-        result = select(call("equal", x[s], extreme), lift(s[a], self.element), size)
+        result = select(call("equal", x[s], fold(fn, k, of_others)), lift(s[a], self.element), size)
+        if x.dtype.is_float:
+            first = (*s[:a], 0, *s[a + 1 :])
+            result = select(call("is_nan", x[first]), lift(0, self.element), result)
         kept = [1 if n == a else i for n, i in enumerate(s) if self.keep_dims or n != a]
         needed = require(x.shape[a], ">=", 1, "size of the axis", label="C1")
         return fold("minimum", s[a], result).by(*kept).where({}, needed)
 
 
 class ArgMax(ArgReduce, name="core.arg_max"):
-    """The index of the largest element along an axis; the first among equal ones, unspecified if there is a NaN.
+    """The index of the largest element along an axis; the first among equal ones, or among all if that is NaN.
 
     C1: the axis is not empty.
     """
@@ -409,7 +415,7 @@ class ArgMax(ArgReduce, name="core.arg_max"):
 
 
 class ArgMin(ArgReduce, name="core.arg_min"):
-    """The index of the smallest element along an axis; the first among equal ones, unspecified if there is a NaN.
+    """The index of the smallest element along an axis; the first among equal ones, or among all if that is NaN.
 
     C1: the axis is not empty.
     """

@@ -2,7 +2,7 @@
 
 Each has a leading axis of directions in its weights, states and outputs: one, or the forward direction and then the
 reverse one. Outputs stand at the position of their step whatever the direction. Half precision is computed in single
-precision and rounded once, at the end.
+precision and rounded once, at the end. The last states of a sequence of length 0 are zeros, as for onnxruntime.
 Source: ONNX operator reference, RNN, GRU and LSTM, whose layouts and order of gates these are.
 """
 
@@ -15,7 +15,7 @@ from typing import ClassVar, TypeVar
 
 from commonir.dialects.core.activation import clip, elu, hard_sigmoid, leaky_relu, relu, sigmoid, softplus, softsign
 from commonir.dialects.core.base import FLOATS, INTEGERS, CoreOp, function_of_several, tensor_type
-from commonir.dialects.core.constants import iota, splat
+from commonir.dialects.core.constants import iota, scalar, splat
 from commonir.dialects.core.contraction import linear
 from commonir.dialects.core.control import nested, scan
 from commonir.dialects.core.elementwise import add, cast, greater, less, mul, narrowed, select, sub, tanh, widened
@@ -231,6 +231,9 @@ def _scanned(
     states = [v.type for v in first]
     slices = [tensor_type(v).with_shape((tensor_type(v).shape or ())[1:]) for v in sequences]
     *last, y = scan(first, tuple(sequences), nested([*states, *slices], body), is_reverse)
+    if lengths is not None:
+        is_empty = unsqueeze(less(cast(lengths, i64), scalar(1, i64)), (1,))
+        last = [select(is_empty, splat(0.0, v), v) for v in last]
     return (y, *last)
 
 

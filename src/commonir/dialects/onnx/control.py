@@ -48,6 +48,17 @@ def _stacked(type: Type, rounds: Dim | None = None) -> Type:
     return type.with_shape((rounds, *type.shape))
 
 
+def _with_declared_dims(type: Type, declared: Type) -> Type:
+    """Returns a type with the static dims of another where it has none: no iteration may ever give them."""
+    if not isinstance(type, TensorType) or not isinstance(declared, TensorType) or declared.shape is None:
+        return type
+    dims = type.shape or (None,) * len(declared.shape)
+    if len(dims) != len(declared.shape):
+        return type
+    static = [d if isinstance(d, int) else None for d in declared.shape]
+    return type.with_shape(tuple([s if d is None else d for d, s in zip(dims, static, strict=True)]))
+
+
 def _size_along(sequences: Iterable[Value], axes: Iterable[int]) -> Dim | None:
     """Returns the common dim of sequences along an axis of each; None if it is unknown for all."""
     for v, axis in zip(sequences, axes, strict=False):
@@ -273,7 +284,10 @@ class Loop(OnnxOp, name="onnx.Loop", since="opset1 opset11 opset13 opset16 opset
                 raise NotationError(f"'{argument.name}' is carried as {argument.type}, and the next is {next_.type}")
         _append(block, core.add(round_, core.scalar(1, i64)), _scalar(answer), *rest)
         first = core.scalar(True, boolean) if cond is None else _scalar(cond)
-        return core.while_((core.scalar(0, i64), first, *v_initial), condition, body)[2:]
+        results = core.while_((core.scalar(0, i64), first, *v_initial), condition, body)[2:]
+        for stack, slice_ in zip(results[len(v_initial) :], returned(self.body)[1 + len(v_initial) :], strict=False):
+            stack.retype(_with_declared_dims(stack.type, _stacked(slice_.type)))
+        return results
 
 
 class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):

@@ -240,8 +240,11 @@ def equal_pieces(input: Value, axis: int, count: int) -> tuple[Dim, ...]:
 
 
 def squeezed(data: Value, axes: tuple[int, ...] | None) -> Value:
-    """The tensor without some axes of size 1; when none are given, without all of them."""
-    if axes is not None:
+    """The tensor without some axes of size 1; when none are given, without all of them.
+
+    An empty list gives none, as for onnxruntime; for onnx's evaluator it leaves the tensor as it is.
+    """
+    if axes:
         return core.squeeze(data, axes)
     shape = shape_of(data)
     if any(not isinstance(d, int) and not at_least(d, 2) for d in shape):
@@ -507,7 +510,7 @@ class Squeeze(OnnxOp, name="onnx.Squeeze", since="opset1 opset11 opset13 opset21
     def infer_partially(self) -> tuple[Type, ...]:
         type = tensor_type(self.data)
         axes = self.as_operand("axes")
-        gone = None if axes is None else _length(axes)
+        gone = None if axes is None else _length(axes) or None
         return (type.with_shape(None if gone is None or type.rank is None else (None,) * (type.rank - gone)),)
 
     def reference(self, data: Value, axes: Value | None) -> Value:

@@ -29,6 +29,7 @@ from commonir.runtime.planner.array_graph import (
     reachable,
     use_counts,
 )
+from commonir.runtime.planner.integer_products import IntegerProducts
 
 Array = NDArray[Any]
 
@@ -62,6 +63,7 @@ class _Rewriter:
         self._uses: dict[int, int] = {}
         self._affine: dict[int, _Affine] = {}
         self._replacements: dict[int, Node] = {}
+        self._integer_products = IntegerProducts(graph)
         for node in nodes:
             built = self._rebuilt(node)
             self._replacements[node.id] = built
@@ -82,6 +84,10 @@ class _Rewriter:
                 return self._clipped(result)
             case Map(fn=fn) if fn in _AFFINE and result.dtype.kind == "f":
                 return self._as_affine(result)
+            case Map(fn="cast") if result.dtype.kind == "f" and result.inputs[0].dtype.kind in "iu":
+                return self._integer_products.converted(result)
+            case Product():
+                return self._integer_products.product(result)
             case Reduce(fn="add"):
                 return self._inner_product(result)
             case _:
@@ -188,7 +194,7 @@ class _Rewriter:
         """Returns a matrix product `x` with its constant operand multiplied by a factor; None if that is impossible."""
         view = x if isinstance(x, View) else None
         product = x if view is None else view.inputs[0]
-        if not isinstance(product, Product) or not self._is_single(x):
+        if not isinstance(product, Product) or not self._is_single(x) or self._integer_products.has(product):
             return None
         if view is not None:
             if factor.shape != () or view.size != product.size:
