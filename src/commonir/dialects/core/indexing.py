@@ -274,6 +274,8 @@ class ScatterElements(Scatter, name="core.scatter_elements", same_rank="s i"):
         return _sizes(positions, "<=", x, "size of positions")
 
     def reference(self, x: Array, positions: Array, updates: Array) -> Array:
+        if x.ndim == 1:
+            return _scatter(x.copy(), (positions,), updates, self.reduction)
         xp = x.__array_namespace__()
         where = list(xp.indices(positions.shape, sparse=True))
         where[self.axis] = positions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,29 +64,47 @@ def flat_values(grouped: Sequence[Value | tuple[Value, ...] | None]) -> list[Val
     return out
 
 
-def replaced(value: Value | tuple[Value, ...] | None, arrays: Mapping[Value, Array]) -> Any:
-    """Returns a grouped operand with arrays in place of values."""
-    if isinstance(value, tuple):
-        return tuple([arrays[v] for v in value])
-    return None if value is None else arrays[value]
-
-
 def call_algorithm(op: Op, *arrays: Array) -> tuple[Array, ...]:
-    """Returns the results of an algorithm for arrays of its operands.
+    """Returns the results of an algorithm for arrays of its operands; see `algorithm_of`."""
+    return algorithm_of(op)(*arrays)
 
-    Raises: DiagnosticError (E0708) when it fails for these values, (E0711) when there is not enough memory.
+
+def algorithm_of(op: Op) -> Callable[..., tuple[Array, ...]]:
+    """Returns an algorithm as a function of arrays of its operands.
+
+    It raises DiagnosticError (E0708) when it fails for these values, (E0711) when there is not enough memory.
     """
-    by_value = dict(zip(op.operands, arrays, strict=True))
-    try:
-        with np.errstate(all="ignore"):
-            returned: Array | tuple[Array, ...] = op.reference(*[replaced(v, by_value) for v in op.grouped_operands()])
-    except MemoryError as error:
-        raise no_memory(error, op.name) from error
-    except (ValueError, IndexError, ZeroDivisionError, OverflowError) as error:
-        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}")) from error
+    numbers = {v: n for n, v in enumerate(op.operands)}
+    grouped = [_numbered(v, numbers) for v in op.grouped_operands()]
     declared = op.layout.results
-    if isinstance(returned, tuple) and (len(declared) != 1 or declared[0].variadic):
-        return returned
-    # The only result may be a tuple itself.
-    only: Any = returned
-    return (only,)
+    gives_tuple = len(declared) != 1 or declared[0].variadic
+    reference = op.reference
+
+    def run(*arrays: Array) -> tuple[Array, ...]:
+        try:
+            with np.errstate(all="ignore"):
+                returned: Any = reference(*[_taken(n, arrays) for n in grouped])
+        except MemoryError as error:
+            raise no_memory(error, op.name) from error
+        except (ValueError, IndexError, ZeroDivisionError, OverflowError) as error:
+            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}")) from error
+        # The only result may be a tuple itself.
+        return returned if gives_tuple and isinstance(returned, tuple) else (returned,)
+
+    return run
+
+
+_Numbered = tuple[int, ...] | int | None
+"""The numbers of the operands in a group, or of the only one."""
+
+
+def _numbered(group: Value | tuple[Value, ...] | None, numbers: Mapping[Value, int]) -> _Numbered:
+    if isinstance(group, tuple):
+        return tuple([numbers[v] for v in group])
+    return None if group is None else numbers[group]
+
+
+def _taken(group: _Numbered, arrays: Sequence[Array]) -> Any:
+    if isinstance(group, tuple):
+        return tuple([arrays[n] for n in group])
+    return None if group is None else arrays[group]

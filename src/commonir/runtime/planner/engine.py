@@ -20,6 +20,7 @@ from commonir.base.codes import EXECUTION_FAILED, RUN_LIMIT_EXCEEDED
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
+from commonir.dialects import core
 from commonir.dialects.mlir.ml_program import Global
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
@@ -56,6 +57,9 @@ DIRECT_RUNS = 4
 
 DIRECT_ELEMENTS = 1 << 15
 """Operations with a grid of up to this many elements may be evaluated without a plan."""
+
+DIRECT_ROUNDS = 1 << 9
+"""Loops with up to this many operations in all iterations together may be evaluated without a plan."""
 
 NESTED_SHAPES = 3
 """The number of shapes for which loops are planned as part of a segment; then only their bodies are planned."""
@@ -343,6 +347,8 @@ class _BlockRunner:
         self._shared.check_time()
         if is_only_decoded(op):
             return True
+        if _may_be_long(op, values):
+            return False
         try:
             if is_control(op):
                 results = self._control_results(op, values)
@@ -424,6 +430,17 @@ class _BlockRunner:
         self.run_block(specialization.block, block_values)
         refine_unknown_types(op.results, specialization.outputs)
         return tuple([block_values[v] for v in specialization.outputs])
+
+
+def _may_be_long(op: Operation, values: Mapping[Value, Array]) -> bool:
+    """Returns whether a loop may have so many iterations that planning it pays off at once."""
+    match op:
+        case core.While():
+            return True
+        case core.Scan():
+            return len(values[op.sequences[0]]) * len(op.body.block) > DIRECT_ROUNDS
+        case _:
+            return False
 
 
 def _is_pure(op: Operation) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from commonir.ods import Form, Known, Op, infer, is_not_known, known_data, sourc
 from commonir.runtime.instances import instance, is_concrete, is_static
 from commonir.runtime.interpreter.evaluation import evaluate_kernel
 from commonir.runtime.interpreter.operations import (
+    algorithm_of,
     call_algorithm,
     constant_array,
     data_of_array,
@@ -190,7 +190,7 @@ class Tracer:
         for v in op.results:
             assert isinstance(v.type, TensorType)
             shapes.append((v.type.static_shape, compute_dtype(v.type.element)))
-        run, is_random = partial(call_algorithm, op), op.has_trait(traits.Random)
+        run, is_random = algorithm_of(op), op.has_trait(traits.Random)
         first = self.graph.add(Opaque(op.name, op, run, operands, tuple(shapes), is_random=is_random))
         return [first, *(self.graph.add(Part(first, n)) for n in range(1, len(shapes)))]
 
