@@ -83,13 +83,15 @@ def algorithm_of(op: Op) -> Callable[..., tuple[Array, ...]]:
     def run(*arrays: Array) -> tuple[Array, ...]:
         try:
             with np.errstate(all="ignore"):
-                returned: Any = reference(*[_taken(n, arrays) for n in grouped])
+                returned: Array | tuple[Array, ...] = reference(*[_taken(n, arrays) for n in grouped])
         except MemoryError as error:
             raise no_memory(error, op.name) from error
         except (ValueError, IndexError, ZeroDivisionError, OverflowError) as error:
             raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}")) from error
-        # The only result may be a tuple itself.
-        return returned if gives_tuple and isinstance(returned, tuple) else (returned,)
+        if gives_tuple and isinstance(returned, tuple):
+            return returned
+        only: Any = returned  # may be a tuple itself
+        return (only,)
 
     return run
 
