@@ -38,10 +38,10 @@ class MatMul(OnnxOp, name="onnx.MatMul"):
 
 
 class AffineProduct(OnnxOp):
-    """alpha A B + beta C, where A and B may be transposed and C is broadcast."""
+    """alpha A B + beta C of matrices, where A and B may be transposed and C is broadcast."""
 
-    A: Value = operand("T")
-    B: Value = operand("T")
+    A: Value = operand("T[a, b]")
+    B: Value = operand("T[c, d]")
     C: Value | None = operand("T", default=None)
     beta: float = attribute(attr_types.number, default=1.0)
     transB: bool = attribute(attr_types.flag, default=False)
@@ -86,7 +86,8 @@ class Einsum(OnnxOp, name="onnx.Einsum"):
     """Einstein summation; without an arrow, the result has the axes of `...`, then the letters that occur once, in
     alphabetical order.
 
-    `...` stands for any number of axes. Axes of size 1 are broadcast, as in numpy and onnxruntime.
+    `...` stands for any number of axes, the same in each operand. Axes of size 1 are broadcast, as in numpy and
+    onnxruntime.
     """
 
     Inputs: tuple[Value, ...] = operand("T", variadic=True)
@@ -119,6 +120,9 @@ def _without_ellipsis(operands: tuple[Value, ...], terms: list[str], right: str)
         raise NotationError(f"{len(terms)} terms for {len(operands)} operands")
     unused = (c for c in ascii_letters if c not in "".join(terms) + right)
     counts = [rank_of(x) - len(t) + 3 if "..." in t else 0 for x, t in zip(operands, terms, strict=True)]
+    given = {n for n, t in zip(counts, terms, strict=True) if "..." in t}
+    if len(given) > 1:
+        raise NotationError(f"'...' stands for {' and '.join(map(str, sorted(given)))} axes")
     names = [next(unused) for _ in range(max(counts))]
     results = [_spelled(x, t, names[len(names) - n :]) for x, t, n in zip(operands, terms, counts, strict=True)]
     return results, right.replace("...", "".join(names))

@@ -408,6 +408,7 @@ class Scan(OnnxOp, name="onnx.Scan", since="opset9 opset11 opset16 opset19 opset
         states = len(given) - self.num_scan_inputs
         yield from _counts(self, self.body, len(given), states)
         yield from self._miscounted()
+        yield from self._misplaced()
         yield from _misfits(self, self.body, self._received(given))
         yield from _unpromised(self, self.body, self._received(given))
 
@@ -425,6 +426,26 @@ class Scan(OnnxOp, name="onnx.Scan", since="opset9 opset11 opset16 opset19 opset
         ):
             if present and len(present) != expected:
                 message = f"{self.name}: {name} has {plural(len(present), 'element')}, expected {expected}"
+                yield Diagnostic(MALFORMED_REGION, message)
+
+    def _misplaced(self) -> Iterator[Diagnostic]:
+        """Axes that scan inputs or outputs do not have, and scan inputs of different lengths."""
+        states = len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
+        sequences, stacks = self.initial_state_and_scan_inputs[states:], returned(self.body)[states:]
+        lengths: set[int] = set()
+        for v, axis in zip(sequences, self.scan_input_axes or repeat(0), strict=False):
+            shape = v.type.shape if isinstance(v.type, TensorType) else None
+            if shape is not None and not -len(shape) <= axis < len(shape):
+                yield Diagnostic(MALFORMED_REGION, f"{self.name}: '{v.name}' of rank {len(shape)} has no axis {axis}")
+            elif shape is not None and isinstance(length := shape[axis], int):
+                lengths.add(length)
+        if len(lengths) > 1:
+            shown = " and ".join(map(str, sorted(lengths)))
+            yield Diagnostic(MALFORMED_REGION, f"{self.name}: the scan inputs have {shown} slices")
+        for v, axis in zip(stacks, self.scan_output_axes or repeat(0), strict=False):
+            rank = len(v.type.shape) + 1 if isinstance(v.type, TensorType) and v.type.shape is not None else None
+            if rank is not None and not -rank <= axis < rank:
+                message = f"{self.name}: slices '{v.name}' cannot be stacked along axis {axis} of {rank}"
                 yield Diagnostic(MALFORMED_REGION, message)
 
     def untrusted_arguments(self) -> list[Value]:

@@ -6,8 +6,9 @@ Source: ONNX operator reference, default domain, versions 12 to 22.
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import FLOATS, FLOATS_1, POSITIONS, OnnxOp
+from commonir.dialects.onnx.base import FLOATS, FLOATS_1, POSITIONS, OnnxOp, tensor_type
 from commonir.ir.operation import Value
+from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, by_version, one_of, operand, result
 
 REDUCTIONS = one_of("none", "sum", "mean")
@@ -19,7 +20,15 @@ def weighted_loss(
     """The negative of what each sample has at its class (axis 1), times the weight of the class; then combined.
 
     A sample of the ignored class has weight 0. A mean is divided by the sum of the weights.
+
+    Raises: NotationError when there is not one class for each sample.
     """
+    classes, places = tensor_type(log_probability).shape, tensor_type(target).shape
+    if classes is not None and places is not None:
+        expected = (*classes[:1], *classes[2:])
+        both = zip(expected, places, strict=False)
+        if len(expected) != len(places) or any(isinstance(n, int) and isinstance(m, int) and n != m for n, m in both):
+            raise NotationError(f"classes of shape {list(places)} for scores of shape {list(classes)}")
     is_counted = None if ignored is None else core.not_equal(target, core.splat(ignored, target))
     # The ignored index need not be a class.
     place = target if is_counted is None else core.select(is_counted, target, core.splat(0, target))

@@ -324,6 +324,8 @@ def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | N
         for a in _axes(how, x, scales, sizes):
             shape[a.axis] = a.m
     except NotKnownError:
+        if not _is_given(sizes):
+            _required(scales)
         axes = range(len(shape)) if how.axes is None else [axis_from_start(a, len(shape)) for a in how.axes]
         result = None if scales is None or known_data(scales) is None else known_numbers(scales, "scales")
         expected = None if sizes is None else known_dims(sizes)

@@ -19,6 +19,7 @@ G11. Initializers are used (note).
 G12. Types are stated of values that a graph has (note).
 G13. Attributes state their kind (advice).
 G14. A tensor has its contents in one place.
+G15. A node has inputs or outputs.
 F1. Functions are called (advice).
 F2. A function states the versions of the operator sets that it uses.
 
@@ -208,6 +209,8 @@ class _NodeChecks:
         if op.name.startswith(onnx.added_name("")):
             text = f"G3: '{onnx.operator_of(op.name)[1]}' is an operator of onnxruntime, not of this version of ONNX"
             yield Diagnostic(QUESTIONABLE_MODEL, text)
+        if not op.operands and onnx.UNNAMED_RESULTS in op.extra and not any(v.name for v in op.results):
+            yield Diagnostic(MALFORMED_PROGRAM, "G15: the node has neither inputs nor outputs", help="remove it")
         if isinstance(op, onnx.Custom):
             yield from self._check_custom(op)
         elif isinstance(op, onnx.OnnxOp):
