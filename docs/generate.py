@@ -25,7 +25,8 @@ from commonir.conversions import core_to_linalg, core_to_tosa
 from commonir.conversions.core_to_core import whole_tensors
 from commonir.dialects import core
 from commonir.dialects.common_ir.rules import RULES, THIS_TOOL, SpecRule
-from commonir.ods import Dialects, Form, Op
+from commonir.ods import Dialect, Dialects, Form, Op
+from commonir.passes import combine_operations
 from commonir.passes.definition import Pass, Passes, PassOption
 from commonir.rewrite.legalize import Rules
 
@@ -292,6 +293,9 @@ def passes_page() -> str:
             for option, names in _options_of(ours).items()
         ],
         _YOUR_OWN_PASSES,
+        _COMBINED,
+        *_combined_operations(),
+        _CANONICALIZATIONS,
         *_canonicalizations(),
     ]
     return "\n".join(lines) + "\n"
@@ -355,12 +359,40 @@ drop-names = "my_package:DROP_NAMES"
 
 A pass with a `run_nested`, which takes operations in place of the module, can be nested.
 
-In Python a pass need not be installed: `cir.optimize(program, passes=[DROP_NAMES, "cse"])`.
+In Python a pass need not be installed: `cir.optimize(program, passes=[DROP_NAMES, "cse"])`."""
 
+_COMBINED = """
+## Combined operations
+
+In ONNX and Core ML programs, `simplify` also combines operations. A rule is about core operations. It applies to each
+operation whose reference consists of one core operation, and what it gives is written by the conversion to the format.
+A rule applies where it leaves fewer operations, and nothing else uses the results between them. Rules of the level
+`fast` (`cir opt --level fast`, `simplify{level=fast}`) may change how results are rounded; all others keep every bit.
+
+| rule | core operations | level | effect |
+|---|---|---|---|"""
+
+_CANONICALIZATIONS = """
 ## Canonicalizations
 
 The canonicalizations of `canonicalize`, in addition to constant folding and to the traits of definitions.
 Rewrite rules are shown as they are written, with `$x` for any value or attribute; functions are described."""
+
+
+def _combined_operations() -> Iterator[str]:
+    """Yields the rows on the rules that combine operations."""
+    for rule in combine_operations.RULES:
+        names = ", ".join([f"`{c.name.removeprefix('core.')}`" for c in rule.classes])
+        effect = " ".join(cleandoc(rule.combine.__doc__ or "").split())
+        yield f"| {rule.name} | {names} | {'fast' if rule.rounds else 'exact'} | {effect} |"
+    for functions in _dialect("onnx").rules.functions.values():
+        yield from [f"| operators | ONNX only | exact | {cleandoc(f.__doc__ or '')} |" for f in functions]
+
+
+def _dialect(name: str) -> Dialect:
+    result = Dialects().get(name)
+    assert result is not None
+    return result
 
 
 def _canonicalizations() -> Iterator[str]:
