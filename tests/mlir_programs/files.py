@@ -1,4 +1,4 @@
-"""The programs of a folder's files, as other projects write them, against mlir-opt: those of our dialects."""
+"""The programs of files, as other projects write them, against mlir-opt: those of our dialects."""
 
 from __future__ import annotations
 
@@ -8,13 +8,43 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from commonir.text.pieces import pieces_of
+
 from tests.mlir_programs import comparison, oracle, programs
 from tests.mlir_programs.comparison import FORMS
 
 _LARGEST_CHARACTERS = 300_000
-_SEPARATOR = re.compile(r"^// ?-----.*$", re.MULTILINE)
-_DIALECT = re.compile(r'^\s*(?:%\S+(?::\d+)? = )?"(\w+)\.[\w.-]+"\(', re.MULTILINE)
+_OPERATION = re.compile(r'^\s*(?:%\S+(?::\d+)? = )?"(\w+)\.[\w.-]+"\(', re.MULTILINE)
+_OWN_FORM = re.compile(r"[#!](\w+)[.<]")
+_UNKNOWN = re.compile(
+    r"not found for custom op|custom op '.*' is unknown|unregistered|"
+    # What the dialect of an attribute or type may allow, and only code can tell.
+    r"unsupported memory space Attribute|invalid memref element type"
+)
 _OURS = frozenset({*programs.NAMES, "builtin"})
+
+
+class Program(NamedTuple):
+    """A program of a file and what mlir-opt makes of it."""
+
+    source: str
+    answer: oracle.Answer
+
+    @property
+    def is_accepted(self) -> bool:
+        """Returns whether mlir-opt accepts it."""
+        return self.answer.text is not None
+
+    @property
+    def is_ours(self) -> bool:
+        """Returns whether it is accepted and uses only dialects that both know."""
+        text = self.answer.text
+        return text is not None and {*_OPERATION.findall(text), *_OWN_FORM.findall(text)} <= _OURS
+
+    @property
+    def is_decided(self) -> bool:
+        """Returns whether the verdict is not about a dialect that mlir-opt does not know."""
+        return self.is_accepted or _UNKNOWN.search(self.answer.message) is None
 
 
 class Found(NamedTuple):
@@ -41,23 +71,29 @@ def accepted(folder: Path, counts: Counter[str]) -> Iterator[tuple[Path, list[st
     """The programs of each file that mlir-opt accepts and that use our dialects only, each once; others are counted."""
     seen: set[str] = set()
     for path in sorted(folder.rglob("*.mlir")):
-        sources = [s for s in dict.fromkeys(_programs(path)) if s not in seen]
+        sources = [s for s in dict.fromkeys(sources_in(path)) if s not in seen]
         seen.update(sources)
         good: list[str] = []
-        for source, answer in zip(sources, oracle.ask(sources, oracle.GENERIC), strict=True):
-            if answer.text is None:
+        for program in answered(sources):
+            if not program.is_accepted:
                 counts["refused by mlir-opt"] += 1
-            elif not set(_DIALECT.findall(answer.text)) <= _OURS:
+            elif not program.is_ours:
                 counts["of other dialects"] += 1
             else:
-                good.append(source)
+                good.append(program.source)
         yield path, good
 
 
-def _programs(path: Path) -> Iterator[str]:
+def answered(sources: list[str]) -> list[Program]:
+    """Returns programs with what mlir-opt makes of them."""
+    return [Program(s, a) for s, a in zip(sources, oracle.ask(sources, oracle.GENERIC), strict=True)]
+
+
+def sources_in(path: Path) -> Iterator[str]:
+    """Yields the programs of a file, separated by lines `// -----`; none of a large one, or of one that is no text."""
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         return
     if len(text) <= _LARGEST_CHARACTERS:
-        yield from (s.strip("\n") + "\n" for s in _SEPARATOR.split(text) if s.strip())
+        yield from (s.strip("\n") + "\n" for s, _ in pieces_of(text) if s.strip())

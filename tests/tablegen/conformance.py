@@ -35,15 +35,18 @@ class Compared(NamedTuple):
     oracle_seconds: float
 
 
-def compare(include: Path, name: str, sources: tablegen.Sources | None = None) -> Compared:
-    """Compares one file, named relative to the folder that it includes from."""
+def compare(
+    include: Path, name: str, sources: tablegen.Sources | None = None, include_dirs: Sequence[Path] = ()
+) -> Compared:
+    """Compares one file, named relative to the first folder that it includes from."""
     path = include / name
+    folders = [str(folder) for folder in (include, *include_dirs)]
     begin = time.perf_counter()
-    theirs = oracle_text(path, ["-I", str(include)])
+    theirs = oracle_text(path, [f"-I{folder}" for folder in folders])
     middle = time.perf_counter()
     ours, refusal = None, ""
     try:
-        ours = tablegen.json_text(tablegen.records_json(tablegen.load(path, [str(include)], sources=sources))) + "\n"
+        ours = tablegen.json_text(tablegen.records_json(tablegen.load(path, folders, sources=sources))) + "\n"
     except DiagnosticError as error:
         refusal = str(error)
     outcome, detail = _outcome(ours, theirs, refusal)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
+from commonir.formats.mlir.checking import check_piece
 from commonir.ods import Dialects
 from commonir.ods.verify import verify
 from commonir.text.line_patterns import FIRST_USES
 from commonir.text.parser import parse_module
+from commonir.text.pieces import Piece
 from commonir.text.printer import Naming, print_module
 
 from tests.work_counts import calls_of
@@ -117,6 +120,26 @@ def test_twice_the_program_takes_twice_the_calls(make: Callable[[int], str]) -> 
         parse_module(make(1), DIALECTS)
     for small, large in zip(_costs(make(_SMALL)), _costs(make(_LARGE)), strict=True):
         assert large <= 2.2 * small + 1000
+
+
+def _wrong_calls(count: int) -> str:
+    defined = [f"func.func private @function_{n}()" for n in range(count)]
+    return "\n".join(
+        [*defined, "func.func @f() {", *[f"call @functoin_{n}() : () -> ()" for n in range(count)], "return }"]
+    )
+
+
+def _wrong_types(count: int) -> str:
+    body = [f'%{n} = "arith.addf"(%a, %a) : (i32, i32) -> i32' for n in range(count)]
+    return "\n".join(["func.func @f(%a: i32) {", *body, "return }"])
+
+
+@pytest.mark.parametrize("make", [_wrong_types])
+def test_a_finding_at_each_operation_takes_linear_time(make: Callable[[int], str]) -> None:
+    pieces = [Piece(make(count), 0) for count in (1, _SMALL, _LARGE)]
+    _, small, large = [calls_of(partial(check_piece, piece, "x.mlir", DIALECTS)) for piece in pieces]
+    assert large <= 2.2 * small + 1000
+    assert len(check_piece(pieces[1], "x.mlir", DIALECTS)[1]) >= _SMALL
 
 
 @pytest.mark.slow

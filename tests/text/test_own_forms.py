@@ -10,6 +10,7 @@ from commonir.formats.mlir.checking import check_piece
 from commonir.ods import Dialects
 from commonir.ods.own_forms import OwnForms
 from commonir.text.pieces import Piece
+from commonir.text.printer import print_module
 
 from tests.mlir_programs import comparison, oracle
 from tests.mlir_programs.comparison import FORMS
@@ -119,6 +120,17 @@ def test_what_a_word_may_be_is_reported() -> None:
     assert [d.message for d in diagnostics] == ["expected nan_mode to be one of PROPAGATE, IGNORE, found 'ignore'"]
     _, diagnostics = check_piece(Piece(_holding("!shape.witnes"), 0), "x", oracle.DIALECTS)
     assert [(d.message, d.help) for d in diagnostics] == [("unknown type '!shape.witnes'", "did you mean 'witness'?")]
+
+
+@pytest.mark.parametrize(
+    "type", ["memref<4xf32, #hal.descriptor_type<storage_buffer>>", "memref<4x!krnl.string>", "memref<*xf32, #a.b>"]
+)
+def test_memory_may_be_that_of_a_dialect_that_is_not_known(type: str) -> None:
+    text = f"func.func private @f({type})\n"
+    module, diagnostics = check_piece(Piece(text, 0), "x", Dialects(allows_unregistered=True))
+    assert diagnostics == []
+    assert module is not None
+    assert type in print_module(module)
 
 
 def test_all_that_fields_hold_as_attributes_of_their_dialect_is_said_of_it() -> None:

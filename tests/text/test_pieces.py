@@ -40,6 +40,14 @@ def test_programs_of_one_text_may_share_names(cir: Cir, text: Path) -> None:
     assert cir("check", str(text), "--split-input-file").status == 0
 
 
+@pytest.mark.parametrize("line", ["// -----  ", "  // -----", "\t// -----"])
+def test_blanks_around_a_separator_are_those_of_mlir_opt(cir: Cir, text: Path, line: str) -> None:
+    text.write_text(f"{GOOD}{line}\n{GOOD}")
+    assert cir("check", str(text), "--split-input-file").status == 0
+    theirs = [mlir_opt(), str(text), "--split-input-file"]
+    assert subprocess.run(theirs, capture_output=True, check=False).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("comment", "line"),
     [

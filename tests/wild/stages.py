@@ -21,6 +21,7 @@ from tests.onnx_suite.cases import Value, quiet
 from tests.onnx_suite.evaluators import Unsupported, first_line, onnxruntime_runner
 from tests.onnx_suite.messages import require_equal
 from tests.onnx_suite.values import RANDOM_OPERATORS, Disagreement, compare_all
+from tests.wild import texts
 from tests.wild.files import Case
 from tests.wild.outcomes import Outcome, Verdict
 
@@ -56,7 +57,7 @@ class Judge:
         verdict, reason = Verdict.RIGHT, ""
         try:
             with quiet():
-                measures = STAGES[case.stage](case.file.path) or {}
+                measures = stage_of(case)(case.file.path) or {}
         except commonir.InternalError as error:
             verdict, reason = Verdict.CRASH, first_line(error)
         except commonir.DiagnosticError as error:
@@ -66,7 +67,7 @@ class Judge:
             reason = f"{first.code.id} {first.message}"
         except Disagreement as error:
             verdict, reason = Verdict.WRONG, str(error)
-        except OracleRefuses as error:
+        except (OracleRefuses, texts.OthersRefuse) as error:
             verdict, reason = Verdict.OTHERS, str(error)
         except Exception as error:  # noqa: BLE001  one case must not end the others
             verdict, reason = Verdict.CRASH, first_line(error)
@@ -384,10 +385,6 @@ def _to_onnx(path: Path) -> None:
         compare_all(outputs, expected, RTOL, 1e-6, ERROR)
 
 
-def _records(path: Path) -> None:
-    commonir.load_dialects(path)
-
-
 STAGES: dict[str, Callable[[Path], Measures | None]] = {
     "load": _load,
     "check": _check,
@@ -404,6 +401,14 @@ STAGES: dict[str, Callable[[Path], Measures | None]] = {
     "linalg": _in_dialect("linalg"),
     "ark": _ark,
     "convert-onnx": _to_onnx,
-    "records": _records,
+    "records": texts.records,
 }
 """The function of each stage."""
+
+_OF_MLIR: Mapping[str, Callable[[Path], None]] = {"load": texts.load, "check": texts.check, "save": texts.save}
+"""What is done with MLIR text instead: it may hold several programs."""
+
+
+def stage_of(case: Case) -> Callable[[Path], Measures | None]:
+    """Returns what is done with a file in a stage."""
+    return (_OF_MLIR if case.file.path.suffix == ".mlir" else STAGES)[case.stage]

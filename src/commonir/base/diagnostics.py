@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, IntEnum
+from typing import TypeAlias
 
 from commonir.base.advice import in_python
 from commonir.base.text import escape, escape_html, one_line, shortened
@@ -99,6 +100,10 @@ class Fix:
         return f"Fix({self.text!r})"
 
 
+Help: TypeAlias = str | Callable[[], str | None] | None
+"""A help text, or a search for it that is worth its time only when it is shown."""
+
+
 class Diagnostic:
     """One finding.
 
@@ -108,7 +113,7 @@ class Diagnostic:
     cause, where there is only one right way (`cir check --fix`).
     """
 
-    __slots__ = ("code", "column", "file", "fix", "help", "line", "message", "notes", "where")
+    __slots__ = ("_help", "code", "column", "file", "fix", "line", "message", "notes", "where")
 
     def __init__(
         self,
@@ -120,7 +125,7 @@ class Diagnostic:
         line: int | None = None,
         column: int | None = None,
         notes: Iterable[str] = (),
-        help: str | None = None,
+        help: Help = None,
         fix: Fix | None = None,
     ) -> None:
         self.code = code
@@ -130,8 +135,25 @@ class Diagnostic:
         self.line = line
         self.column = column
         self.notes = tuple(notes)
-        self.help = help
+        self._help = help
         self.fix = fix
+
+    @property
+    def help(self) -> str | None:
+        """What the user can do; None when nothing is known."""
+        if callable(self._help):
+            self._help = self._help()
+        return self._help
+
+    @help.setter
+    def help(self, help: str | None) -> None:
+        self._help = help
+
+    def without_search(self) -> Diagnostic:
+        """Returns the diagnostic without a help that would still have to be searched for."""
+        if callable(self._help):
+            self._help = None
+        return self
 
     @property
     def severity(self) -> Severity:
@@ -154,7 +176,7 @@ class Diagnostic:
             line=self.line,
             column=self.column,
             notes=self.notes,
-            help=self.help,
+            help=self._help,
             fix=self.fix,
         )
 

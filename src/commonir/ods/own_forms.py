@@ -12,7 +12,7 @@ from typing import Protocol
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DialectAttr
-from commonir.ir.types import DialectType
+from commonir.ir.types import DialectType, TensorType
 from commonir.ods.attr_types import WordsForm
 
 
@@ -29,18 +29,23 @@ class OwnForms(NamedTuple):
     """The types and attributes of a dialect, by their mnemonics.
 
     A `WordsForm` describes the text of an attribute; an attribute or type as value has no parameters; None: the text is
-    stored as written, and may have a check, which raises ValueError. `has_others`: the dialect may have more of them.
+    stored as written, and may have a check, which raises ValueError, and returns the attribute if it has another form.
+    `has_others`: the dialect may have more of them. `encoding_fault` returns what is wrong with a tensor's encoding.
     """
 
     attributes: Mapping[str, WordsForm | DialectAttr | None]
     types: Mapping[str, DialectType | None]
     checks: Mapping[str, Callable[[Attribute], object]] = MappingProxyType({})
     has_others: bool = False
+    encoding_fault: Callable[[TensorType], str | None] | None = None
 
 
-def checked_forms(checks: Mapping[str, Callable[[Attribute], object]]) -> OwnForms:
+def checked_forms(
+    checks: Mapping[str, Callable[[Attribute], object]],
+    encoding_fault: Callable[[TensorType], str | None] | None = None,
+) -> OwnForms:
     """Returns the forms of a dialect that checks only some of its attributes."""
-    return OwnForms({}, {}, checks, has_others=True)
+    return OwnForms({}, {}, checks, has_others=True, encoding_fault=encoding_fault)
 
 
 def own_forms(*members: HasForm | DialectAttr | DialectType, attributes: str = "", types: str = "") -> OwnForms:

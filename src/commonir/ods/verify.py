@@ -68,7 +68,7 @@ else:
 _SEVERAL = 2
 _LAYOUT = "dlti."
 MAX_SUGGESTIONS = 20
-"""How many undefined names receive a suggestion, which compares a name with all visible ones."""
+"""How many findings about undefined names receive a suggestion, which compares a name with all that there are."""
 
 Locate = Callable[[Operation, Diagnostic], Diagnostic]
 
@@ -103,7 +103,10 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
                     untrusted.record(op, [d for _, d in wrong])
                     if len(diagnostics) >= DEFAULT_LIMITS.max_diagnostics:
                         return list(diagnostics)
-                    diagnostics.extend([locate(at, d) for at, d in wrong])
+                    if len(diagnostics) >= MAX_SUGGESTIONS:
+                        wrong = [(at, d.without_search()) for at, d in wrong]
+                    room = DEFAULT_LIMITS.max_diagnostics - len(diagnostics)
+                    diagnostics.extend([locate(at, d) for at, d in wrong[:room]])
             visible.update(op.results)
             if op.regions:
                 pending += reversed([v for r in op.regions for v in _visits(r, is_graph=_may_be_graph(op, r))])

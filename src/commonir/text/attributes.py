@@ -410,9 +410,7 @@ class AttributeReader:
             return DialectAttr(dialect, rest, None, self._reread(body, start))
         mnemonic, body = parts_of_dialect(rest, body)
         built = DialectAttr(dialect, mnemonic, body, _stated(type))
-        if own is not None:
-            own.check(self.types, built, at)
-        return built
+        return built if own is None else own.checked(self.types, built, at)
 
     def _reread(self, body: str, start: int) -> Type:
         tokens = self.tokens

@@ -10,13 +10,16 @@ from collections.abc import Iterable
 
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DialectAttr
-from commonir.ir.types import Type
+from commonir.ir.types import DialectType, TensorType, Type
 from commonir.ods import Dialects
 from commonir.ods.attr_types import WordsForm
 from commonir.ods.own_forms import OwnForms
+from commonir.ods.unknown_dialects import UPSTREAM
 from commonir.text.lexer import TokenStream
 from commonir.text.types import TypeReader
 
+_STORED = frozenset({("ptr", "ptr")})
+"""The types of MLIR's dialects that memory may have as elements."""
 _NAME = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_$.]*)?", re.ASCII)
 
 
@@ -72,16 +75,32 @@ class OwnFormReader:
             types.type()
         return result
 
-    def check(self, types: TypeReader, attribute: DialectAttr, at: int) -> None:
+    def checked(self, types: TypeReader, attribute: DialectAttr, at: int) -> DialectAttr:
         dialect = self._dialects.get(attribute.dialect)
         own = None if dialect is None else dialect.own
         check = None if own is None else own.checks.get(attribute.mnemonic)
         if check is None:
-            return
+            return attribute
         try:
-            check(attribute)
+            result = check(attribute)
         except ValueError as error:
             types.tokens.fail(f"#{attribute.dialect}.{attribute.mnemonic}: {error}", at=at)
+        return result if isinstance(result, DialectAttr) else attribute
+
+    def check_encoding(self, types: TypeReader, type: TensorType, at: int) -> None:
+        encoding = type.encoding
+        dialect = self._dialects.get(encoding.dialect) if isinstance(encoding, DialectAttr) else None
+        if dialect is None or dialect.own is None or dialect.own.encoding_fault is None:
+            return
+        fault = dialect.own.encoding_fault(type)
+        if fault is not None:
+            types.tokens.fail(fault, at=at)
+
+    def may_be_stored(self, type: DialectType) -> bool:
+        dialect = self._dialects.get(type.dialect)
+        if type.dialect in UPSTREAM:
+            return (type.dialect, type.mnemonic) in _STORED
+        return dialect is None or dialect.own is None or dialect.own.has_others
 
 
 def _named(tokens: TokenStream, known: Iterable[str], what: str) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from commonir.base.lazy import lazy_pattern
 from commonir.base.text import PIECE_SEPARATOR
 from commonir.base.tuples import NamedTuple
 
-_SEPARATOR_LINE = lazy_pattern(rf"^{PIECE_SEPARATOR}[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+_SEPARATOR_LINE = lazy_pattern(rf"^[ \t]*{PIECE_SEPARATOR}[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 
 
 class Piece(NamedTuple):

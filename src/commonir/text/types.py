@@ -14,7 +14,7 @@ from commonir.base.file_codes import LIMIT_EXCEEDED, UNSUPPORTED_TEXT
 from commonir.base.lazy import lazy_pattern
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.affine import AffineMapAttr, StridedLayoutAttr
-from commonir.ir.attributes import Attribute, DialectAttr, DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.attributes import Attribute, BoolAttr, DialectAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.types import (
     ELEMENT_TYPES,
     ComplexType,
@@ -81,8 +81,16 @@ class DialectForms(Protocol):
     def read_attribute(self, types: TypeReader, dialect: str, type: Type | None) -> Attribute | None:
         """Reads the attribute of a dialect; as `read_type`. Without `type`, one may follow it."""
 
-    def check(self, types: TypeReader, attribute: DialectAttr, at: int) -> None:
-        """Checks an attribute that is stored as written. Raises: MALFORMED_TEXT."""
+    def checked(self, types: TypeReader, attribute: DialectAttr, at: int) -> DialectAttr:
+        """Returns an attribute that is stored as written, or an equal one in its first form. Raises: MALFORMED_TEXT."""
+        ...
+
+    def check_encoding(self, types: TypeReader, type: TensorType, at: int) -> None:
+        """Checks that the encoding of a tensor fits its shape. Raises: MALFORMED_TEXT."""
+
+    def may_be_stored(self, type: DialectType) -> bool:
+        """Returns whether memory may have elements of a type."""
+        ...
 
 
 TypeReaders: TypeAlias = "Mapping[str, Callable[[TypeReader], Type]]"
@@ -260,6 +268,8 @@ class TypeReader:
             if not tokens.at(">"):
                 tokens.unexpected("'x' or '>'")
         result = TensorType(element, shape, encoding)
+        if self.dialects is not None and isinstance(encoding, DialectAttr):
+            self.dialects.check_encoding(self, result, start)
         if tokens.start == close and self.aliases.parts == parts:
             self.tensors[tokens.source[start : tokens.end]] = result
         tokens.advance()
@@ -329,8 +339,7 @@ class TypeReader:
             shape = self._dimensions(tokens.end)
             at = tokens.start
             element = self.type()
-            is_element = isinstance(element, ElementType) and element.kind in _MEMORY_ELEMENTS
-            if not is_element and not isinstance(element, MemRefType):
+            if not self._is_memory_element(element):
                 tokens.fail(f"memory has no elements of {element}", at=at)
             layout: Attribute | None = None
             space: Attribute | None = None
@@ -350,9 +359,15 @@ class TypeReader:
             tokens.expect(">")
         if isinstance(layout, AffineMapAttr) and layout.map.is_identity:
             layout = None
-        if isinstance(space, IntegerAttr) and space.value == 0:
+        if isinstance(space, IntegerAttr | BoolAttr) and space.value == 0:
             space = None
         return MemRefType(element, shape, layout, space)
+
+    def _is_memory_element(self, element: Type) -> bool:
+        if isinstance(element, DialectType):
+            return self.dialects is None or self.dialects.may_be_stored(element)
+        is_number = isinstance(element, ElementType) and element.kind in _MEMORY_ELEMENTS
+        return is_number or isinstance(element, MemRefType)
 
     def _check_layout(self, layout: AffineMapAttr | StridedLayoutAttr, rank: int, at: int) -> None:
         layout_rank = layout.map.dims if isinstance(layout, AffineMapAttr) else len(layout.strides)
@@ -360,7 +375,8 @@ class TypeReader:
             self.tokens.fail(f"the layout is for rank {layout_rank}, but the rank is {rank}", at=at)
 
     def _check_space(self, space: Attribute, at: int) -> None:
-        if not isinstance(space, IntegerAttr | StringAttr | DictionaryAttr):
+        # Of the attributes of dialects, all may be one.
+        if not isinstance(space, IntegerAttr | BoolAttr | StringAttr | DictionaryAttr | DialectAttr):
             self.tokens.fail(f"{space} is not a memory space", at=at)
 
     def _dimensions(self, at: int) -> tuple[Dim | None, ...] | None:

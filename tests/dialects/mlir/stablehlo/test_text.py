@@ -50,6 +50,17 @@ def test_program_with_its_own_names_reads_back(name: str) -> None:
     assert print_module(parse_module(text, Dialects()), elide=None) == text
 
 
+def test_bounds_have_one_form() -> None:
+    first, second = "#stablehlo.type_extensions<bounds = [4, ?]>", "#stablehlo<bounds<4,?>>"
+    source = f"""
+        func.func @f(%a: tensor<?x3xf32, {first}>) -> tensor<?x3xf32, #stablehlo.bounds<4, ?>> {{
+          return %a : tensor<?x3xf32, {second}>
+        }}
+        func.func private @g(tensor<f32, #stablehlo.bounds<>>)
+    """
+    _assert_same(print_module(parse_module(source, Dialects()), elide=None, naming=Naming.MLIR), upstream(source))
+
+
 # What IREE's stablehlo is older than, and what runs beside other operations.
 _NOT_SHOWN = {"stablehlo.async_done", "stablehlo.async_start", "stablehlo.collective_reduce"}
 

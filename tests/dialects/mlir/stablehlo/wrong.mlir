@@ -319,3 +319,12 @@ module attributes {x.dot = #stablehlo.dot<rhs_batching_dimensions = [1], rhs_bat
 // -----
 // axes_of_a_gather_that_it_has_not: found 'foo'
 module attributes {x.gather = #stablehlo.gather<offset_dims = [1], foo = [0]>} {}
+// -----
+// bounds_of_another_rank: a tensor of rank 2 has 2 bounds, found 1
+func.func private @f(tensor<?x?xf32, #stablehlo.bounds<3>>)
+// -----
+// bound_of_a_static_dim: dimension 0 is 3 and has no bound but '?', found 4
+func.func private @f(tensor<3x?xf32, #stablehlo.type_extensions<bounds = [4, 5]>>)
+// -----
+// bound_that_is_a_word: expected numbers or '?', found 'four'
+func.func private @f(tensor<?xf32, #stablehlo.bounds<four>>)

@@ -1,4 +1,4 @@
-"""Attributes that say which axes of operands are which, and how each is written.
+"""Attributes that say which axes of operands are which, and bounds of dynamic dimensions; how each is written.
 
 Source: StableHLO specification, gather, scatter, dot_general, convolution; StableHLO dialect, attributes.
 """
@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DialectAttr
+from commonir.ir.types import TensorType
 from commonir.ods.attr_types import AttrType
 from commonir.ods.own_forms import checked_forms
 
@@ -228,13 +229,47 @@ def _to_conv(value: object) -> ConvDims:
 
 conv_dims: AttrType[ConvDims] = AttrType("axes of a convolution", _to_conv, _stored_conv, _decoded_conv)
 
+# -- bounds of dynamic dimensions: `#stablehlo.bounds<?, 16>`
+
+
+def _bounds(attr: Attribute) -> DialectAttr:
+    """Returns the bounds in their short form. Raises: ValueError for any other text."""
+    body = attr.body or "" if isinstance(attr, DialectAttr) else ""
+    listed = _LISTED_BOUNDS.fullmatch(body)
+    words = [w.strip() for w in (body if listed is None else listed[1]).split(",")]
+    if words == [""]:
+        words = []
+    if not all(word == "?" or word.isdecimal() for word in words):
+        raise ValueError(f"expected numbers or '?', found '{body}'")
+    return DialectAttr("stablehlo", "bounds", ", ".join(words))
+
+
+_LISTED_BOUNDS = re.compile(r"\s*bounds\s*=\s*\[([^\]]*)\]\s*")
+
+
+def _encoding_fault(type: TensorType) -> str | None:
+    encoding, shape = type.encoding, type.shape
+    if not isinstance(encoding, DialectAttr) or encoding.mnemonic != "bounds" or shape is None:
+        return None
+    bounds = encoding.body.split(", ") if encoding.body else []
+    if len(bounds) != len(shape):
+        return f"a tensor of rank {len(shape)} has {len(shape)} bounds, found {len(bounds)}"
+    for axis, (dim, bound) in enumerate(zip(shape, bounds, strict=True)):
+        if isinstance(dim, int) and bound != "?":
+            return f"dimension {axis} is {dim} and has no bound but '?', found {bound}"
+    return None
+
+
 OWN = checked_forms(
     {
+        "bounds": _bounds,
         "channel_handle": channel_handle.from_attribute,
         "conv": conv_dims.from_attribute,
         "dot": dot_dims.from_attribute,
         "gather": gather_dims.from_attribute,
         "scatter": scatter_dims.from_attribute,
-    }
+        "type_extensions": _bounds,
+    },
+    _encoding_fault,
 )
 """The attributes that are checked wherever they stand, not only as the field of an operation."""
