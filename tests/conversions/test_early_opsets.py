@@ -66,6 +66,9 @@ def _sized(mode: str, positions: str, nearest: str) -> Model:
 
 MODELS = {
     "product without C": Model(13, [_node("Gemm", "a b", alpha=0.5)], {"a": _f(2, 3), "b": _f(3, 4)}),
+    "transposed product without C": Model(
+        13, [_node("Gemm", "a b", transA=1, transB=1)], {"a": _f(3, 2), "b": _f(4, 3)}
+    ),
     "one-hot along the last axis": Model(
         11, [_node("OneHot", "i d v", axis=-1)], {"i": _i([0, 2], [1, 4])}, {"d": _i(4), "v": _f(2)}
     ),
@@ -159,6 +162,11 @@ MODELS = {
         13, [_node("Pow", "a b")], {"a": np.array([2, -3], np.int32), "b": np.array([3, 2], np.int32)}),
     "a loss": Model(
         13, [_node("SoftmaxCrossEntropyLoss", "x t")], {"x": _f(3, 5), "t": _i(1, 4, 0)}, fixed=True),
+    "a diagonal of letters": Model(
+        12, [_node("Einsum", "a b", equation="biib,i->bi")], {"a": _f(2, 3, 3, 2), "b": _f(3)}, fixed=True),
+    "convolved bytes": Model(
+        10, [_node("ConvInteger", "x w z")], {"x": np.arange(50, dtype=np.uint8).reshape(1, 2, 5, 5)},
+        {"w": np.arange(18, dtype=np.uint8).reshape(1, 2, 3, 3), "z": np.uint8(3)}, fixed=True),
 }  # fmt: skip
 
 

@@ -1,13 +1,14 @@
 """Rules for ONNX operators that other versions of the operator set say by another operator, or with one more attribute.
 
-Source: ONNX operator reference, Scatter-11, Upsample-10, Resize-10 and 11, Split-18.
+Source: ONNX operator reference, Gemm-11, Scatter-11, Upsample-10, Resize-10 and 11, Split-18.
 """
 
 from __future__ import annotations
 
 from commonir.conversions.core_to_onnx.building import constant, opset_of, vector
+from commonir.conversions.core_to_onnx.contraction import no_term
 from commonir.conversions.core_to_onnx.sampling import resized_to
-from commonir.conversions.operands import dims_of, shape_of
+from commonir.conversions.operands import dims_of, element_of, shape_of
 from commonir.dialects import onnx
 from commonir.dialects.onnx.base import known_numbers
 from commonir.dialects.onnx.resize import Resize10, ResizingByFactors
@@ -38,6 +39,15 @@ def split_into_counted_pieces(op: onnx.Split, context: Context, x: Value, split:
         return _STAYS
     arguments = {"input": x, "axis": op.axis, "num_outputs": len(op.results)}
     return onnx.Split.build(arguments, [r.type for r in op.results]).outputs
+
+
+@rule(onnx.Gemm)
+def product_with_term(op: onnx.Gemm, context: Context, a: Value, b: Value, term: Value | None) -> Result:
+    """A product to which nothing is added: earlier versions add a term."""
+    added = no_term(context, a) if term is None and element_of(a).is_float else None
+    if added is None:
+        return _STAYS
+    return onnx.Gemm(a, b, added, alpha=op.alpha, beta=op.beta, transA=op.transA, transB=op.transB).Y
 
 
 @rule(onnx.Upsample)

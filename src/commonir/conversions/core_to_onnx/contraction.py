@@ -7,7 +7,7 @@ import math
 from commonir.base.tuples import NamedTuple
 from commonir.conversions.core_to_core.integer_bounds import known_integers
 from commonir.conversions.core_to_core.integer_convolutions import as_bytes
-from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar, vector
+from commonir.conversions.core_to_onnx.building import cast, constant, integers, opset_of, scalar, vector
 from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.data import data_of
@@ -25,10 +25,19 @@ def _transposed(context: Context, x: Value) -> Value:
     return onnx.Transpose(x, perm=(*range(rank - 2), rank - 1, rank - 2)).transposed
 
 
+# The first opset in which the term that is added may be absent.
+_WITHOUT_TERM = 11
+
+
+def no_term(context: Context, like: Value) -> Value | None:
+    """The term of `onnx.Gemm` where nothing is added."""
+    return None if opset_of(context) >= _WITHOUT_TERM else constant(context, element_of(like), (1,), (0.0,))
+
+
 @rule(core.MatMul)
 def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Value:
     if rank_of(a) == rank_of(b) == 2 and (op.transpose_a or op.transpose_b) and element_of(a).is_float:
-        return onnx.Gemm(a, b, transA=op.transpose_a, transB=op.transpose_b).Y
+        return onnx.Gemm(a, b, no_term(context, a), transA=op.transpose_a, transB=op.transpose_b).Y
     left = _transposed(context, a) if op.transpose_a else a
     right = _transposed(context, b) if op.transpose_b else b
     return onnx.MatMul(left, right).Y
@@ -38,7 +47,7 @@ def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Value:
 def linear(op: core.Linear, context: Context, x: Value, weight: Value, bias: Value | None) -> Value:
     # onnxruntime has no Gemm of integers.
     if rank_of(x) == 2 and element_of(x).is_float:
-        return onnx.Gemm(x, weight, bias, transB=True).Y
+        return onnx.Gemm(x, weight, bias or no_term(context, x), transB=True).Y
     # The weight stays as it is in the file; runtimes transpose constants when they load a model.
     y = onnx.MatMul(x, _transposed(context, weight)).Y
     return y if bias is None else onnx.Add(y, bias).C

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from commonir.conversions.core_to_core.integer_convolutions import in_single_precision
 from commonir.conversions.core_to_core.padding import continued
 from commonir.conversions.core_to_onnx.building import opset_of, positions_below
 from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
@@ -232,6 +233,13 @@ def _linear(along: Sequence[Value], dims: Sequence[Dim]) -> Value:
 
 def _number(dim: Dim) -> Value:
     return core.dims((dim,), i64, True)
+
+
+@rule(core.Conv)
+def convolved_integers(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value | None) -> Result:
+    if not element_of(x).is_integer:
+        return Mismatch("only integers are convolved in single precision")
+    return in_single_precision(op, x, weight, bias) or Mismatch("sums of products may be rounded in single precision")
 
 
 @rule(core.DepthToSpace)
