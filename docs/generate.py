@@ -385,8 +385,9 @@ def _combined_operations() -> Iterator[str]:
         names = ", ".join([f"`{c.name.removeprefix('core.')}`" for c in rule.classes])
         effect = " ".join(cleandoc(rule.combine.__doc__ or "").split())
         yield f"| {rule.name} | {names} | {'fast' if rule.rounds else 'exact'} | {effect} |"
-    for functions in _dialect("onnx").rules.functions.values():
-        yield from [f"| operators | ONNX only | exact | {cleandoc(f.__doc__ or '')} |" for f in functions]
+    for functions in _dialect("onnx").rules.rounding.values():
+        texts = [" ".join(cleandoc(f.__doc__ or "").split()) for f in functions]
+        yield from [f"| operators | ONNX only | fast | {text} |" for text in texts]
 
 
 def _dialect(name: str) -> Dialect:

@@ -150,13 +150,9 @@ EXACT: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], list[Any], dict[str
         [_node("Conv", "x w", "a"), _node("Add", "a b", "c"), _node("Relu", "c", "y")],
         {"w": FILTER["w"], "b": FILTER["b"]}, IMAGE, {"Conv": 1, "Add": 1, "Relu": 1},
     ),
-    "a product of matrices and a bias is one operator": (
+    "a product of matrices and a bias are two operators": (
         [_node("MatMul", "x w", "a"), _node("Add", "b a", "c"), _node("Relu", "c", "y")],
-        {"w": _floats(3, 4), "b": _floats(4)}, ["N", 3], {"Gemm": 1, "Relu": 1},
-    ),
-    "a product with a batch stays": (
-        [_node("MatMul", "x w", "a"), _node("Add", "b a", "c"), _node("Relu", "c", "y")],
-        {"w": _floats(3, 4), "b": _floats(4)}, [2, 2, 3], {"MatMul": 1, "Add": 1, "Relu": 1},
+        {"w": _floats(3, 4), "b": _floats(4)}, ["N", 3], {"MatMul": 1, "Add": 1, "Relu": 1},
     ),
     "quantized weights stay quantized": (
         [_node("DequantizeLinear", "q s z", "w"), _node("Conv", "x w", "y")],
@@ -191,6 +187,14 @@ FAST: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], list[Any], dict[str,
     "a normalization moves into a product with transposed weights": (
         [_node("Gemm", "x w b", "a", transB=1), _node("BatchNormalization", "a s o m v", "y")],
         {"w": _floats(4, 3), "b": FILTER["b"], **STATISTICS}, ["N", 3], {"Gemm": 1},
+    ),
+    "a product of matrices and a bias is one operator": (
+        [_node("MatMul", "x w", "a"), _node("Add", "b a", "c"), _node("Relu", "c", "y")],
+        {"w": _floats(3, 4), "b": _floats(4)}, ["N", 3], {"Gemm": 1, "Relu": 1},
+    ),
+    "a product with a batch stays": (
+        [_node("MatMul", "x w", "a"), _node("Add", "b a", "c"), _node("Relu", "c", "y")],
+        {"w": _floats(3, 4), "b": _floats(4)}, [2, 2, 3], {"MatMul": 1, "Add": 1, "Relu": 1},
     ),
     "a sum with 0 goes": (
         [_node("Add", "x zero", "a"), _node("Relu", "a", "y")], {"zero": np.float32(0)}, ["N"], {"Relu": 1},

@@ -149,14 +149,19 @@ Simplification = Callable[[Any, Editor], bool]
 
 
 class Rules:
-    """The simplification rules of a dialect. Rules of equal benefit are tried in order."""
+    """The simplification rules of a dialect. Rules of equal benefit are tried in order.
 
-    __slots__ = ("functions", "rewrites")
+    The results of `rounding` may be rounded differently: users choose whether these functions apply.
+    """
+
+    __slots__ = ("functions", "rewrites", "rounding")
 
     def __init__(
         self,
         rewrites: Iterable[Rewrite] = (),
         functions: Mapping[type[Op], Sequence[Simplification]] = MappingProxyType({}),
+        rounding: Mapping[type[Op], Sequence[Simplification]] = MappingProxyType({}),
     ) -> None:
         self.rewrites = tuple([r.preceding(Precedence.ORDER) for r in rewrites])
         self.functions = functions
+        self.rounding = rounding

@@ -42,14 +42,15 @@ def affine_product(form: CoreForm, result: Value) -> Value | None:
     return None if product is None else _scaled(*product)
 
 
-def product_with_bias(form: CoreForm, result: Value) -> Value | None:
-    """A convolution or matrix product without bias takes what is added to it. The sums are the same."""
+def convolution_with_bias(form: CoreForm, result: Value) -> Value | None:
+    """A convolution without bias takes what is added to it."""
     product = _product_before(form, result)
-    if product is None:
+    # Runtimes begin the sums of matrix products with the bias.
+    if product is None or not isinstance(product[0].op, core.Conv):
         return None
     inner, affine = product
     type = result.type
-    is_sum = affine.scale is None and len(inner.operands) > 2 and inner.operands[2] is None
+    is_sum = affine.scale is None and inner.operands[2] is None
     # Those of other types are rounded before the sum.
     is_wide = isinstance(type, TensorType) and type.element in (f32, f64)
     return _scaled(inner, affine) if is_sum and is_wide else None

@@ -16,7 +16,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, TensorType, boolean
 from commonir.ods import Dialects, Op, known_data, traits
-from commonir.passes.affine_channels import AFFINE, affine_product, product_with_bias
+from commonir.passes.affine_channels import AFFINE, affine_product, convolution_with_bias
 from commonir.passes.core_forms import CoreForm, CoreWriter, FromCore, core_form, inner_form, is_tensor
 from commonir.rewrite.greedy import RewriteStep, Rewritten, function_step, rewrite_steps, rule_steps
 from commonir.rewrite.rule_set import RuleSet
@@ -74,8 +74,9 @@ class _Steps:
             return ()
         if name not in self._rules:
             self._rules[name] = RuleSet(dialect.rules.rewrites)
-        functions_of = dialect.rules.functions
-        functions = [f for base in definition.__mro__ for f in functions_of.get(base, ())]
+        rules = dialect.rules
+        sources = (rules.functions, rules.rounding) if self._rounds else (rules.functions,)
+        functions = [f for source in sources for base in definition.__mro__ for f in source.get(base, ())]
         steps = [function_step(definition.name, f, self._dialects.find) for f in functions]
         return (*rule_steps(self._rules[name], definition), *steps)
 
@@ -360,7 +361,7 @@ RULES: tuple[Rule, ...] = (
     Rule("known parameters", _WITH_PARAMETERS, _with_known_parameters),
     Rule("padding of convolutions", (core.Conv,), _convolved_with_padding),
     Rule("padding of averages", (core.AveragePool,), _averaged_with_padding),
-    Rule("bias of products", (core.Add, core.Sub), product_with_bias),
+    Rule("bias of convolutions", (core.Add, core.Sub), convolution_with_bias),
     Rule("sums with zero", (core.Add,), _sum_with_zero, rounds=True),
     Rule("affine products", AFFINE, affine_product, rounds=True),
 )

@@ -35,7 +35,9 @@ def _opset_of(op: Op) -> str:
 
 
 def _affine_product(op: Add, editor: Editor) -> bool:
-    """Replaces a product of matrices and the bias that is added to it by one operator; the sums are the same."""
+    """Replaces a product of matrices and the bias that is added to it by one operator. Runtimes may begin its sums with
+    the bias.
+    """
     from commonir.dialects.onnx import DIALECT  # noqa: PLC0415  the dialect names its rules
 
     version, type = _opset_of(op), op.results[0].type
@@ -53,4 +55,4 @@ def _affine_product(op: Add, editor: Editor) -> bool:
     return False
 
 
-RULES = Rules((), {Add: (_affine_product,)})
+RULES = Rules(rounding={Add: (_affine_product,)})
