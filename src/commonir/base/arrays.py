@@ -11,6 +11,8 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.codes import UNSUPPORTED_EXECUTION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.sparse import SparseArray
 
 _NUMPY_NAMES = {
@@ -57,6 +59,15 @@ def dtype_of(name: str) -> np.dtype[np.generic]:
     return np.dtype(_NUMPY_NAMES[name])
 
 
+def known_dtype(name: str) -> np.dtype[np.generic]:
+    """Returns the numpy dtype of an element type of a program. Raises: DiagnosticError (E0709) if there is none."""
+    try:
+        return dtype_of(name)
+    except KeyError:
+        message = f"numpy has no elements of type {name}, in which values are computed"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message)) from None
+
+
 @cache
 def name_of(dtype: np.dtype[np.generic]) -> str:
     """Returns the name of the element type of a numpy dtype. Raises: KeyError when there is none."""
@@ -69,8 +80,11 @@ def name_of(dtype: np.dtype[np.generic]) -> str:
 
 
 def array_of_bytes(content: memoryview, name: str, bits: int, shape: tuple[int, ...]) -> NDArray[np.generic]:
-    """Returns packed bytes as an array, a view of them if elements are whole bytes."""
-    dtype = dtype_of(name)
+    """Returns packed bytes as an array, a view of them if elements are whole bytes.
+
+    Raises: DiagnosticError (E0709) for types without a dtype.
+    """
+    dtype = known_dtype(name)
     if bits >= 8:
         return np.frombuffer(content, dtype).reshape(shape)
     count = int(np.prod(shape, dtype=np.int64))

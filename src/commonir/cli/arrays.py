@@ -419,7 +419,7 @@ class ArraySummary(Report):
 
 def summarize_array(name: str, array: Array) -> ArraySummary:
     """Summarizes an array."""
-    first = tuple(_python_value(value) for value in array.flat[:_SHOWN_VALUES])
+    first = tuple(_python_value(value) for value in array.reshape(-1)[:_SHOWN_VALUES])
     low = high = mean = None
     nan_count = inf_count = 0
     if array.dtype.kind not in "OUSc":

@@ -15,7 +15,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.file_codes import ELIDED_CONSTANT, FILE_NOT_ACCESSIBLE
+from commonir.base.file_codes import ELIDED_CONSTANT, FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED
+from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.text import plural
 from commonir.ir.floats import bits_of, float_of
 from commonir.ir.types import ELEMENT_TYPES, MORE_FLOATS, ElementType, TensorType, boolean, f16, f32, f64
@@ -149,6 +150,9 @@ class SplatData(Data):
 
     def buffer(self) -> memoryview:
         if self._expanded is None:
+            if self.size_bytes > DEFAULT_LIMITS.max_tensor_bytes:
+                message = f"a constant of {self.count:,} equal elements is needed element by element"
+                raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message))
             bits = self.element.bits
             if bits % 8:
                 code = int.from_bytes(self.element_bytes, "little") & ((1 << bits) - 1)

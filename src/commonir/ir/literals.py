@@ -124,10 +124,12 @@ def upstream_scalar_text(value: Scalar, element: ElementType) -> str:
 
 
 def data_text(data: Data, printer: ConstantPrinter) -> str:
-    """Returns the contents of a constant tensor. Elided contents are not read from their file."""
+    """Returns the contents of a constant tensor. Elided contents are not read from their file; one number that stands
+    for all elements is not elided, as by mlir-opt.
+    """
     if isinstance(data, AbsentData):
         return f"dense_resource<{key_text(data.key)}>"
-    if printer.elide is not None and data.count > printer.elide:
+    if printer.elide is not None and data.count > printer.elide and not isinstance(data, SplatData):
         return f"dense_resource<{ELIDED}>"
     if printer.refers_to_resources and isinstance(data, ResourceData):
         printer.resources[data.key] = data

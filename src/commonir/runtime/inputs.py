@@ -52,6 +52,7 @@ from commonir.ir.types import (
 from commonir.ods.patterns import as_value
 from commonir.passes.data_dependent_dims import dims_by_name
 from commonir.runtime.binding import known_symbol_dims, requirements
+from commonir.runtime.limits import check_array
 from commonir.runtime.ports import allowed_text, chosen_shapes, default_array, in_program_layout, named_inputs
 from commonir.runtime.signatures import drawn_shapes, free_dims, type_in, with_ranks
 from commonir.symbolic import DimExpr, evaluate, plain_symbol
@@ -310,6 +311,7 @@ def _drawn(name: str, value: Value, port: Port, dims: Mapping[str, int], seed: i
     if element.size_bytes(math.prod(shape)) > DEFAULT_LIMITS.max_tensor_bytes:
         message = f"input '{name}' of shape {list(shape)} is larger than {DEFAULT_LIMITS.max_tensor_bytes:,} bytes"
         raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message, help=f"give a value for '{name}'"))
+    check_array(shape, (element.bits + 7) // 8, f"input '{name}'")
     if port.is_optional:
         return default_array(type, shape, port)
     digest = hashlib.sha256(f"{seed}:{name}".encode()).digest()

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
+
 from commonir.base.codes import RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.limits import DEFAULT_LIMITS
+
+_MOST_AXES = DEFAULT_LIMITS.max_rank
+_MOST_BYTES = 2**63 - 1
 
 
 def time_is_up() -> DiagnosticError:
     """Returns the error that the time limit of a run has passed."""
     return DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
+
+
+def check_array(shape: Sequence[int], item_bytes: int, what: str = "an array") -> None:
+    """Checks that numpy has arrays of a shape; it counts the bytes as if no dim were zero.
+
+    Raises: DiagnosticError (E0711).
+    """
+    if len(shape) > _MOST_AXES:
+        message = f"{what} has {len(shape)} axes, and numpy takes {_MOST_AXES}"
+    elif prod([max(n, 1) for n in shape]) * item_bytes > _MOST_BYTES:
+        message = f"{what} of shape {list(shape)} is larger than memory can be"
+    else:
+        return
+    raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message))
 
 
 def no_memory(error: MemoryError, operation: str = "") -> DiagnosticError:

@@ -145,9 +145,10 @@ class ElementReader:
             is_text or tokens.source.startswith("[", literal.start)
         ):
             tokens.fail(f"a constant of {type.count} elements", at=literal.start, code=LIMIT_EXCEEDED)
-        if type.element.size_bytes(type.count) > tokens.limits.max_tensor_bytes:
-            tokens.fail(f"a constant of {type.count} elements", at=literal.start, code=LIMIT_EXCEEDED)
         result = None if is_text else self._number_of_all(literal, type)
+        # One number for all elements stays one number, however many there are.
+        if result is None and type.element.size_bytes(type.count) > tokens.limits.max_tensor_bytes:
+            tokens.fail(f"a constant of {type.count} elements", at=literal.start, code=LIMIT_EXCEEDED)
         if result is None and not is_text:
             result = _quickly(tokens.source[literal.start : literal.end], type)
         return result or self._from_tokens(literal, type)

@@ -90,7 +90,7 @@ def compare_arrays(
     scale = float(np.max(magnitude, where=np.isfinite(magnitude), initial=0.0))
     tolerance = rtol * scale if atol is None else atol
     worst = int(np.argmax(error)) if error.size else 0
-    absolute = float(error.flat[worst]) if error.size else 0.0
+    absolute = float(error.reshape(-1)[worst]) if error.size else 0.0
     return OutputError(
         name=name,
         type=_type_text(expected),

@@ -31,7 +31,7 @@ from commonir.runtime.interpreter.operations import call_algorithm, constant_arr
 from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.interpreter.strided import evaluate_small_kernel
-from commonir.runtime.limits import no_memory, time_is_up
+from commonir.runtime.limits import check_array, no_memory, time_is_up
 from commonir.runtime.ranks.communicator import Communicator
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.values import computed, copied, declared, refine_unknown_types, shapes_of, value_type
@@ -159,6 +159,9 @@ class Evaluator:
         """
         if not isinstance(op, Op):
             raise DiagnosticError(unsupported(op))
+        for r in op.results:
+            if isinstance(r.type, TensorType) and r.type.is_static:
+                check_array(r.type.static_shape, (r.type.element.bits + 7) // 8, op.name)
         if op.form is Form.STRUCTURAL:
             return self._structural(op, values)
         try:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from commonir.base.codes import RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.runtime.interpreter.array_functions import convert
-from commonir.runtime.limits import time_is_up
+from commonir.runtime.limits import check_array, time_is_up
 from commonir.runtime.planner.array_graph import (
     Constant,
     DType,
@@ -225,6 +225,9 @@ class _Assignment:
     """The assignment of memory to nodes: offsets in the arena, or private arrays."""
 
     def __init__(self, nodes: Sequence[Node], outputs: Sequence[Node], input_arrays: Mapping[int, Array]) -> None:
+        for node in nodes:
+            for shape, dtype in node.shapes if isinstance(node, Opaque) else ((node.shape, node.dtype),):
+                check_array(shape, dtype.itemsize)
         self._nodes = nodes
         self._input_arrays = input_arrays
         self._order = {n.id: k for k, n in enumerate(nodes)}
