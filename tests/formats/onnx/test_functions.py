@@ -81,13 +81,31 @@ def test_results_of_calls_have_the_types_of_the_body() -> None:
     [
         (helper.make_node("Scaled", ["x", "x"], ["y"], domain="f"), "'f::Scaled' has 1 inputs, found 2"),
         (helper.make_node("Scaled", ["x"], ["y", "z"], domain="f"), "'f::Scaled' has 1 outputs, found 2"),
-        (helper.make_node("Twice", ["x"], ["y"], domain="f"), "'f::Twice' needs the attribute 'k'"),
+        (helper.make_node("Twice", ["x"], ["y"], domain="f"), "'f::Twice' is given no attribute 'k'"),
         (helper.make_node("Scaled", ["x"], ["y"], domain="f", slop=1.0), "'f::Scaled' has no attribute 'slop'"),
     ],
 )
 def test_calls_that_do_not_fit_their_function_are_refused(node: NodeProto, message: str) -> None:
     module, _ = loads(_model([_scaled(), _twice()], [node]).SerializeToString(), DIALECTS)
     assert [d.message for d in verify(module, DIALECTS)] == [message]
+
+
+def test_attributes_that_a_call_does_not_give_stay_away() -> None:
+    # onnx's inliner and onnxruntime leave them out: the operators in the body have their defaults, here alpha = 1.
+    nodes = [_referring("Elu", ["a"], ["b"], alpha="alpha"), _referring("Cast", ["a"], ["b"], to="to")]
+    nodes[1].attribute[0].type = AttributeProto.INT
+    functions = [
+        helper.make_function("f", node.op_type, ["a"], ["b"], [node], _OPSETS, [node.attribute[0].name])
+        for node in nodes
+    ]
+    module, _ = loads(_model(functions, [_call("Elu", "x", "y")]).SerializeToString(), DIALECTS)
+    assert not [d for d in verify(module, DIALECTS) if d.is_error]
+    x = np.array([-1, 2], np.float32)
+    y = np.asarray(commonir.run(module, {"x": x})["y"], np.float32)
+    np.testing.assert_allclose(y, [np.exp(-1) - 1, 2], rtol=1e-6)
+    module, _ = loads(_model(functions, [_call("Cast", "x", "y")]).SerializeToString(), DIALECTS)
+    with pytest.raises(DiagnosticError, match="attribute 'to' is missing"):
+        commonir.run(module, {"x": x})
 
 
 def test_functions_that_call_each_other_in_a_cycle_are_refused() -> None:

@@ -120,11 +120,11 @@ def _without_ellipsis(operands: tuple[Value, ...], terms: list[str], right: str)
         raise NotationError(f"{len(terms)} terms for {len(operands)} operands")
     unused = (c for c in ascii_letters if c not in "".join(terms) + right)
     counts = [rank_of(x) - len(t) + 3 if "..." in t else 0 for x, t in zip(operands, terms, strict=True)]
+    names = [next(unused) for _ in range(max(counts))]
+    results = [_spelled(x, t, names[len(names) - n :]) for x, t, n in zip(operands, terms, counts, strict=True)]
     given = {n for n, t in zip(counts, terms, strict=True) if "..." in t}
     if len(given) > 1:
         raise NotationError(f"'...' stands for {' and '.join(map(str, sorted(given)))} axes")
-    names = [next(unused) for _ in range(max(counts))]
-    results = [_spelled(x, t, names[len(names) - n :]) for x, t, n in zip(operands, terms, counts, strict=True)]
     return results, right.replace("...", "".join(names))
 
 

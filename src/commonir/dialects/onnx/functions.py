@@ -11,7 +11,7 @@ from itertools import dropwhile
 
 from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.file_codes import MALFORMED_PROGRAM
+from commonir.base.file_codes import MALFORMED_PROGRAM, QUESTIONABLE_MODEL
 from commonir.base.shared import Shared
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
@@ -176,7 +176,8 @@ class Call(DeclaredResults, Invocation, name="onnx.call"):
         arguments = {*[name for name, _ in self.attributes.entries], *self.graph_names, *referred}
         for name in called.required_attributes:
             if name not in arguments:
-                yield Diagnostic(WRONG_ATTRIBUTE, f"'{self.function}' needs the attribute '{name}'")
+                # What refers to it stays away then, as in onnx's inliner and in onnxruntime.
+                yield Diagnostic(QUESTIONABLE_MODEL, f"'{self.function}' is given no attribute '{name}'")
         for name in sorted(arguments.difference(called.attribute_names)):
             help = did_you_mean(name, called.attribute_names)
             yield Diagnostic(WRONG_ATTRIBUTE, f"'{self.function}' has no attribute '{name}'", help=help)

@@ -118,7 +118,9 @@ class GraphEncoder:
 
     def function(self, op: onnx.LocalFunction, into: FunctionProto) -> None:
         """Fills in the message of a local function, without versions of operator sets."""
-        into.name, into.domain = op.function_name, op.domain
+        into.name = op.function_name
+        if op.domain:
+            into.domain = op.domain
         if op.overload:
             into.overload = op.overload
         into.input.extend([self.names.get(v, v.name) for v in op.inputs])
@@ -432,7 +434,9 @@ class GraphEncoder:
             if callee is None:
                 self.diagnostics.add(NOT_IN_FORMAT, f"there is no function '{op.function}'", where=path_of(op))
             else:
-                into.op_type, into.domain = callee.function_name, callee.domain
+                into.op_type = callee.function_name
+                if callee.domain:
+                    into.domain = callee.domain
                 if callee.overload:
                     into.overload = callee.overload
         else:
