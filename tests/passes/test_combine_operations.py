@@ -274,3 +274,12 @@ def test_padding_of_a_core_ml_program_moves_into_its_convolutions() -> None:
     expected = np.load(folder / "outputs.npz")  # of torch
     for name, array in result.items():
         np.testing.assert_allclose(np.asarray(array), expected[name], rtol=1e-4, atol=1e-4)
+
+
+def test_reports_count_what_was_combined(tmp_path: Path) -> None:
+    nodes, constants, shape, _ = EXACT["padding moves into a convolution"]
+    path = tmp_path / "m.onnx"
+    _model(path, nodes, constants, shape)
+    reports: list[Any] = []
+    cir.optimize(cir.load(path), reports=reports)
+    assert [(r.name, r.applied) for r in reports] == [("simplify", 0), ("padding of convolutions", 1)]

@@ -133,8 +133,10 @@ def test_command_applies_rules_and_explains(tmp_path: Path, capsys: pytest.Captu
     assert rules[2]["mismatches"][0]["where"] == "f.operations[3] tf.BiasAdd"
 
 
-def test_explaining_needs_rules(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["opt", "in.mlir", "--explain", "-o", "out.mlir"]) == 2
+def test_explaining_needs_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "in.mlir"
+    path.write_text("func.func @f() {\n  return\n}\n")
+    assert main(["opt", str(path), "--explain", "--no-check", "-o", str(tmp_path / "out.mlir")]) == 2
     assert "--explain needs rules (--rules FILE)" in capsys.readouterr().err
 
 

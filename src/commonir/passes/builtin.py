@@ -4,6 +4,7 @@ module of its own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from commonir.base.codes import CHANGED_IN_CONVERSION, UNSUPPORTED_CONVERSION
@@ -60,14 +61,18 @@ def _simplify(module: Module, context: PassContext, options: PassOptions) -> Pas
     growth = None if is_limited else Growth(module)
     before, changes = _types(module), 0
     rounds = options.string(_LEVEL.name) == _FAST
+    applied = Counter[str]()
     for _ in range(_MOST_ROUNDS):
         infer_shapes(module)
         changes += simplify(module, evaluate, growth)
         combined = combine_operations(module, context.from_core, context.dialects, rounds=rounds)
         if not combined:
             break
-        changes += combined
-    return PassResult(module, changes > 0 or _types(module) != before)
+        applied += combined
+    if context.reports is not None:
+        context.reports.append(report_of(SIMPLIFY.name, "", changes, {}))
+        context.reports.extend([report_of(name, "core", count, {}) for name, count in applied.most_common()])
+    return PassResult(module, changes + applied.total() > 0 or _types(module) != before)
 
 
 def _fix_default_inputs(module: Module, context: PassContext, _: PassOptions) -> PassResult:

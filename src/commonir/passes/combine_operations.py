@@ -7,6 +7,7 @@ in place of computed ones. Results are the same bit for bit, except of those tha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from math import isfinite
 
@@ -37,17 +38,19 @@ class Rule(NamedTuple):
     rounds: bool = False
 
 
-def combine_operations(module: Module, from_core: FromCore, dialects: Dialects, *, rounds: bool = False) -> int:
-    """Combines the operations of the functions of a module, in place, and returns how often.
+def combine_operations(
+    module: Module, from_core: FromCore, dialects: Dialects, *, rounds: bool = False
+) -> Counter[str]:
+    """Combines the operations of the functions of a module, in place, and returns how often, by the name of the rule.
 
     `rounds` permits rules whose results are rounded differently.
     """
-    count = 0
+    count = Counter[str]()
     for function in module.defined_functions.values():
         steps = _Steps(CoreWriter(function, from_core), dialects, rounds)
         # Where something else refers to values by name, unused ones are removed elsewhere.
         removes_unused = not function.referred_names
-        count += rewrite_steps(function, steps.of, removes_unused=removes_unused).total()
+        count += rewrite_steps(function, steps.of, removes_unused=removes_unused)
     return count
 
 

@@ -102,7 +102,7 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
     "--explain",
     "is_explained",
     is_flag=True,
-    help="Show how often rules were applied, and why not. Also for the pass fold-all-reduce.",
+    help="Show how often rules were applied, and why not. Also for the passes simplify and fold-all-reduce.",
 )
 @legality_options
 @click.option(
@@ -151,8 +151,6 @@ def opt(
     options = _Options(chosen, level, keep_inputs, growth)
     if chosen is not None and (keep_inputs or level != "exact"):
         raise click.UsageError("--level and --keep-initializer-inputs belong to the default passes")
-    if is_explained and not rule_files and chosen is None and legality is None:
-        raise _nothing_to_explain()
     reports: list[RuleReport] = []
     rewrites, dialects = _rules(session, rule_files, unambiguous=is_unambiguous)
     with session.progress(f"reading {model}") as progress:
@@ -236,7 +234,9 @@ def _has_unknown(session: Session, program: Module) -> bool:
 
 
 def _nothing_to_explain() -> click.UsageError:
-    return click.UsageError("--explain needs rules (--rules FILE) or the pass fold-all-reduce")
+    return click.UsageError(
+        "--explain needs rules (--rules FILE), the pass fold-all-reduce, or a program of ONNX or Core ML"
+    )
 
 
 def _rules(session: Session, files: Sequence[str], *, unambiguous: bool) -> tuple[list[Rewrite], Sequence[Dialect]]:
