@@ -51,12 +51,22 @@ _NUMPY_NAMES = {
 }
 
 
+class NoDtypeError(DiagnosticError, KeyError):
+    """No numpy dtype holds the elements of a type."""
+
+    __str__ = Exception.__str__
+
+
 @cache
 def dtype_of(name: str) -> np.dtype[np.generic]:
-    """Returns the numpy dtype of one unpacked element of an element type. Raises: KeyError for types without a
-    dtype.
+    """Returns the numpy dtype of one unpacked element of an element type.
+
+    Raises: NoDtypeError (E0709, also a KeyError) for types without a dtype.
     """
-    return np.dtype(_NUMPY_NAMES[name])
+    dtype = _NUMPY_NAMES.get(name)
+    if dtype is None:
+        raise NoDtypeError(Diagnostic(UNSUPPORTED_EXECUTION, f"no array has elements of type {name}"))
+    return np.dtype(dtype)
 
 
 def known_dtype(name: str) -> np.dtype[np.generic]:

@@ -78,7 +78,7 @@ class _Inference:
         """Sets the types of arguments of nested blocks; returns whether the regions must be visited (again)."""
         entries = self._entries(op, frame)
         changed = frame.rounds == 0
-        arguments = [list(r.block.arguments) if r.blocks else [] for r in op.regions]
+        arguments = [list(r.blocks[0].arguments) if r.blocks else [] for r in op.regions]
         for values, types in zip(arguments, entries, strict=False):
             for v, type in zip(values, types, strict=False):
                 before = v.type

@@ -300,7 +300,10 @@ class _Simplification:
                 return False
             contents.append(data)
         result = self._evaluate(op, contents)
-        if result is None or not (self._growth is None or self._growth.permits(op, result)):
+        # An operation that is not verified may have another number of results.
+        if result is None or len(result) != len(op.results):
+            return False
+        if not (self._growth is None or self._growth.permits(op, result)):
             return False
         for r, data in zip(op.results, result, strict=True):
             self._decided.add(self._constants.replace(r, data))

@@ -216,6 +216,9 @@ class _RecordRule:
         """Returns the arguments of an operation whose record declares none; attributes have the names used in the
         rule.
         """
+        if len(definition.layout.inputs) != 1:
+            message = f"the record of {definition.name} declares no arguments, found {len(arguments)}"
+            raise self._wrong(message, help=f"define {definition.name} with its arguments")
         (field,) = definition.layout.inputs
         operands: list[object] = []
         attributes: dict[str, object] = {}

@@ -32,6 +32,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.sparse import SparseArray
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape
 from commonir.dialects import core
 from commonir.ir.interface import NO_PORT, DimRange, Port
 from commonir.ir.module import Function, Module
@@ -365,8 +366,17 @@ _WORDS = ("a", "b", "Cat", "dog", "the", "two words", "3", "ä")
 """The strings that random inputs are drawn from; they differ in case, spaces, digits and characters beyond ASCII."""
 
 
+_DRAWN_BYTES = 4
+"""The least size of an element that is drawn, before it is converted to its type."""
+
+
 def _sample(generator: np.random.Generator, element: ElementType, shape: tuple[int, ...], value: Value) -> Array:
     dtype = dtype_of(element.name)
+    # numpy refuses shapes by their sizes beside 0, too.
+    if math.prod([max(dim, 1) for dim in shape]) * max(dtype.itemsize, _DRAWN_BYTES) > DEFAULT_LIMITS.max_tensor_bytes:
+        message = f"the input '{escape(value.name or '')}' of {value.type} is too large to be random"
+        help = f"give it, or smaller sizes; random inputs have up to {DEFAULT_LIMITS.max_tensor_bytes:,} bytes"
+        raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message, help=help))
     match element.kind:
         case "float":
             return generator.standard_normal(shape, np.float32).astype(dtype)

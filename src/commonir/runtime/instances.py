@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
+from commonir.base.codes import WRONG_DIMENSIONS
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.operation import Value
 from commonir.ir.types import SparseTensorType, TensorType, Type
 from commonir.ods import Known, Op, infer, known_data, known_dims
@@ -44,9 +46,20 @@ def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
 def instance(op: Op, operands: Sequence[Value], dims: Mapping[str, int]) -> Op:
     """Returns a copy of an operation on other operands (one for each of its own), with integers for symbols.
 
-    Raises: DiagnosticError when the operands contradict the definition; ValueError when `dims` lacks a symbol.
+    Raises: DiagnosticError when the operands contradict the definition, or `dims` lacks a symbol.
     """
-    values = dict(zip(op.operands, operands, strict=True))
+    try:
+        arguments = _instance_arguments(op, dict(zip(op.operands, operands, strict=True)), dims)
+    except ValueError as error:
+        raise DiagnosticError(Diagnostic(WRONG_DIMENSIONS, f"{op.name}: {error}")) from None
+    built = type(op).build(arguments, [r.type for r in op.results])
+    for result, inferred in zip(built.results, infer(built).types, strict=False):
+        result.retype(inferred)
+    return built
+
+
+def _instance_arguments(op: Op, values: Mapping[Value, Value], dims: Mapping[str, int]) -> dict[str, object]:
+    """Returns the arguments of an instance on other operands. Raises: ValueError when `dims` lacks a symbol."""
     arguments: dict[str, object] = {}
     for f in op.layout.arguments:
         match f.kind:
@@ -64,10 +77,7 @@ def instance(op: Op, operands: Sequence[Value], dims: Mapping[str, int]) -> Op:
                 arguments[f.name] = with_static_dims(op.field_value(f), dims) if bound is None else bound
             case _:
                 arguments[f.name] = op.field_value(f)
-    built = type(op).build(arguments, [r.type for r in op.results])
-    for result, inferred in zip(built.results, infer(built).types, strict=False):
-        result.retype(inferred)
-    return built
+    return arguments
 
 
 def static_attributes(op: Op, dims: Mapping[str, int]) -> dict[str, object]:

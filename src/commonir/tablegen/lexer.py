@@ -391,8 +391,8 @@ class TokenStream:
                 file_codes.NESTING_TOO_DEEP, f"files include each other {len(self._including)} deep"
             )
             raise DiagnosticError(result)
-        if os.path.isabs(name):
-            self._refuse(name, "its name is absolute")
+        if os.path.isabs(name) or "\0" in name:
+            self._refuse(name, "its name is absolute" if os.path.isabs(name) else "its name has a null character")
         for folder in (*self.include_dirs, self._outermost.folder, position.folder):
             real = os.path.realpath(os.path.join(folder, name))
             if not os.path.isfile(real):

@@ -30,6 +30,7 @@ from commonir.ods import (
     results_of,
     traits,
 )
+from commonir.ods.fields import MISSING
 from commonir.ods.operand_shapes import ranked_shape
 from commonir.symbolic import Dim
 
@@ -45,6 +46,8 @@ class Constexpr(MilOp, traits=(traits.Pure, traits.ConstantLike)):
     """An operation on constants, whose core counterpart preserves the compressed form."""
 
     def constant_results(self) -> tuple[Data | None, ...]:
+        if any(self.field_value(f) is MISSING for f in self.layout.arguments):
+            return ()
         operands = [known_data(v) for v in self.operands]
         known = [core.constant(d) for d in operands if d is not None]
         if len(known) != len(operands):

@@ -148,7 +148,11 @@ def files_of(path: str, include_dirs: Sequence[str], sources: Sources) -> list[S
         tokens = list(_tokens(file))
         if any(a[1] == "class" and b[1] == "Op" for a, b in pairwise(tokens)):
             break
-        names = [name for (kind, _, _), (of, name, _) in pairwise(tokens) if kind == "include" and of == "string"]
+        names = [
+            name
+            for (kind, _, _), (of, name, _) in pairwise(tokens)
+            if kind == "include" and of == "string" and "\0" not in name
+        ]
         for name in names:
             places = [os.path.join(each, name) for each in (*include_dirs, roots[0], os.path.dirname(at))]
             known = [(os.path.realpath(place), place) for place in places]

@@ -1,0 +1,121 @@
+"""Files that once ended in a traceback: each ends in a result or in one diagnostic that says what is wrong."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import commonir as cir
+from commonir.ir.module import Module
+
+from tests.oracles import oracle
+
+_MODELS = Path(__file__).parents[1] / "models"
+_TABLE = "constexpr_bytes_iOS16"
+
+
+def _codes(action: Callable[[], object]) -> list[str]:
+    """The codes of the errors with which a function ends; none when it returns."""
+    try:
+        action()
+    except cir.DiagnosticError as error:
+        return [d.code.id for d in error.diagnostics]
+    return []
+
+
+def _mlir(text: str) -> Module:
+    return cir.loads(text, format="mlir")
+
+
+@pytest.mark.parametrize("name", [_TABLE, "pixel_shuffle_palettized4_fp32"])
+def test_compressed_weights_without_their_file(tmp_path: Path, name: str) -> None:
+    package = tmp_path / "m.mlpackage"
+    shutil.copytree(_MODELS / name / "model.mlpackage", package)
+    for file in package.rglob("weight.bin"):
+        file.unlink()
+    module, diagnostics = cir.check(package)
+    assert module is not None
+    assert {d.code.id for d in diagnostics if d.is_error} == {"E0111"}
+    cir.shapes(module)
+
+
+_BLOCKS = """
+func.func @f(%c: i1, %a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = scf.execute_region -> tensor<4xf32> {
+    cf.cond_br %c, ^bb1, ^bb2
+  ^bb1:
+    cf.br ^bb2
+  ^bb2:
+    scf.yield %a : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+"""
+
+
+def test_shapes_of_regions_with_several_blocks() -> None:
+    assert "tensor<4xf32>" in str(cir.shapes(_mlir(_BLOCKS)))
+
+
+def test_an_element_type_without_arrays_is_an_error_of_the_run() -> None:
+    module = _mlir(
+        "func.func @f() -> tensor<4xi3> {\n"
+        "  %0 = arith.constant dense<[0, 1, 2, 3]> : tensor<4xi3>\n  return %0 : tensor<4xi3>\n}\n"
+    )
+    assert _codes(lambda: cir.run(module)) == ["E0709"]
+
+
+def test_random_inputs_that_no_array_can_have_are_refused() -> None:
+    huge = f"tensor<0x{2**40}x{2**40}xf32>"
+    module = _mlir(f"func.func @f(%a: {huge}) -> {huge} {{\n  return %a : {huge}\n}}\n")
+    assert _codes(lambda: cir.run(module)) == ["E0711"]
+
+
+def test_rules_on_operations_whose_records_declare_no_arguments(tmp_path: Path) -> None:
+    (tmp_path / "r.td").write_text(
+        "class Dialect { string name = ?; }\n"
+        "class Trait;\n"
+        "class Op<Dialect d, string m, list<Trait> t = []> { Dialect opDialect = d; string opName = m; "
+        "dag arguments = ?; }\n"
+        "class Pat<dag src, dag res> { dag sourcePattern = src; dag resultPattern = res; }\n"
+        'def D : Dialect { let name = "d"; }\n'
+        'def A : Op<D, "a">;\ndef B : Op<D, "b">;\ndef : Pat<(A $x), (B $x)>;\n'
+    )
+    assert set(_codes(lambda: cir.load_rules(tmp_path / "r.td"))) <= {"E0604", "E0264", "E0262", "E0263"}
+
+
+def test_included_names_with_characters_that_no_path_has(tmp_path: Path) -> None:
+    (tmp_path / "x.td").write_bytes(b'include "a\0b.td"\n')
+    assert _codes(lambda: cir.load_dialects(tmp_path / "x.td")) != []
+
+
+def test_constants_of_several_results_are_not_folded() -> None:
+    onnx = oracle("onnx")
+    helper = onnx.helper
+    tensor = helper.make_tensor("c", 1, [], [1.0])
+    info = [helper.make_tensor_value_info(name, 1, [2]) for name in ("x", "y")]
+    nodes = [helper.make_node("Constant", [], ["a", "b"], value=tensor), helper.make_node("Add", ["x", "a"], ["y"])]
+    graph = helper.make_graph(nodes, "g", info[:1], info[1:])
+    content = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    module = cir.loads(content, format="onnx")
+    assert "E0506" in {d.code.id for d in cir.verify(module)}
+    cir.optimize(module)
+
+
+def _headers() -> Iterator[bytes]:
+    yield b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,"
+    yield b"{'descr': ('x"
+
+
+@pytest.mark.parametrize("header", list(_headers()))
+def test_headers_of_arrays(tmp_path: Path, header: bytes) -> None:
+    np.save(tmp_path / "x.npy", np.arange(3))
+    content = (tmp_path / "x.npy").read_bytes()
+    (tmp_path / "x.npy").write_bytes(content[:8] + len(header).to_bytes(2, "little") + header)
+    from commonir.cli.arrays import parse_inputs  # noqa: PLC0415
+
+    assert _codes(lambda: parse_inputs([f"x=@{tmp_path / 'x.npy'}"], seed=0)) == ["E0902"]
