@@ -196,3 +196,34 @@ def test_branches_of_different_shapes_are_refused_before_opset_11() -> None:
     with pytest.raises(cir.DiagnosticError, match="before opset 11 they have one shape"):
         cir.convert(module, "onnx", opset=9)
     assert cir.convert(module, "onnx", opset=13)
+
+
+def _written(module: cir.Module, opset: int) -> onnx.ModelProto:
+    return onnx.load_from_string(cir.dumps(cir.convert(module, "onnx", opset=opset)))
+
+
+def test_outputs_and_nodes_keep_their_names_where_an_operator_becomes_its_operand() -> None:
+    nodes = [
+        _node("LayerNormalization", "x w", "l", name="ln"),
+        _node("Dropout", "l", "d", name="drop"),
+        _node("Dropout", "x r t", "e m", name="masked"),
+        _node("Identity", "d", "y", name="id"),
+    ]
+    model = Model(17, nodes, {"x": _f(2, 4)}, {"w": _f(4), **_TRAINED}).proto()
+    model.graph.output.extend([onnx.ValueInfoProto(name=n) for n in ("d", "e", "m")])
+    module = cir.loads(model.SerializeToString(), format="onnx")
+    for opset in (9, 13, 22):
+        built = _written(module, opset)
+        assert [v.name for v in built.graph.output] == ["y", "d", "e", "m"]
+        assert {"ln", "drop", "masked", "id"} <= {n.name for n in built.graph.node}
+        used = {name for n in built.graph.node for name in n.input} | {v.name for v in built.graph.output}
+        assert all(not used.isdisjoint(n.output) for n in built.graph.node)
+        inputs = {"x": _f(2, 4)}
+        assert difference(run_with_onnxruntime(built, inputs), run_with_onnxruntime(model, inputs), 1e-5) is None
+
+
+def test_results_that_nothing_uses_may_be_missing_in_another_opset() -> None:
+    nodes = [_node("BatchNormalization", "x s b m v", "h rm rv sm sv"), _node("Relu", "h")]
+    constants = {n: np.ones(3, np.float32) for n in "sbmv"}
+    module = cir.loads(Model(9, nodes, {"x": _f(2, 3)}, constants).proto().SerializeToString(), format="onnx")
+    assert [n.op_type for n in _written(module, 15).graph.node][-1] == "Relu"

@@ -38,6 +38,7 @@ from commonir.passes.half_precision_in_dialect import FloatForms, in_half_precis
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.passes.node_names import number_nodes
 from commonir.passes.output_dims import declared_outputs, restore_output_names
+from commonir.rewrite.attempts import discard
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, legalize, rule
 
 # Versions of the IR from which on functions have defaults of attributes, and overloads.
@@ -76,6 +77,8 @@ def _remove_forgotten(source: Module, module: Module) -> None:
     """
     used = {op.output.name for op in source.nested() if isinstance(op, onnx.Initializer) and op.output.is_used}
     for op in reversed(list(module.nested())):
+        # Rules that did not apply leave users without a place.
+        discard([user for r in op.results for user in r.users if user.parent is None])
         if any(r.is_used for r in op.results):
             continue
         is_built = isinstance(op, onnx.OnnxOp) and bool(op.results) and not any(r.name for r in op.results)
@@ -91,24 +94,26 @@ def _keep_outputs(source: Module, module: Module, identity: type[Op]) -> None:
         [op for op in m.body.operations if isinstance(op, onnx.Graph | onnx.LocalFunction)] for m in (source, module)
     ]
     for before, after in zip(*functions, strict=True):
-        _copy_outputs(after.body, [v.name for v in before.outputs], identity)
+        _copy_outputs(after.body, before.outputs, identity)
     received = {v.name for block in _nested_graphs(source) for v in _received_outputs(block)}
     for block in _nested_graphs(module):
         new = {v for v in _received_outputs(block) if v.name not in received}
         if new and block.last is not None:
-            _copy_outputs(block, ["" if v in new else v.name for v in block.last.operands], identity)
+            _copy_outputs(block, [Value(v.type) if v in new else v for v in block.last.operands], identity)
 
 
-def _copy_outputs(block: Block, names: Sequence[str], identity: type[Op]) -> None:
-    """Copies outputs of a graph that have another name, or are an output already."""
+def _copy_outputs(block: Block, sources: Sequence[Value], identity: type[Op]) -> None:
+    """Copies outputs of a graph that have another name than their sources, or are an output already."""
     last, outputs = block.last, list[Value]()
     if last is None:
         return
-    for v, name in zip(last.operands, names, strict=True):
+    for v, source in zip(last.operands, sources, strict=True):
         output = v
-        if v.name != name or v in outputs:
-            output = block.insert_before(last, identity(v)).result
-            output.name = name
+        if v.name != source.name or v in outputs:
+            copy = identity(v)
+            copy.location = source.owner.location if isinstance(source.owner, Operation) else None
+            output = block.insert_before(last, copy).results[0]
+            output.name = source.name
         outputs.append(output)
     last.operands = tuple(outputs)
 

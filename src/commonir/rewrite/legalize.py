@@ -693,7 +693,10 @@ class _Run:
     def _finish(self, op: Operation, values: Sequence[Value], applied: object) -> None:
         # What a rule as data gives has exactly the types that its definition infers.
         may_refine = not (isinstance(applied, LegalizationRule) and applied.reads_source)
-        for old, new in zip(op.results, values, strict=True):
+        for old in op.results[len(values) :]:
+            # Another version of an operation has fewer results than this one, of which those are not used.
+            self.values[old] = Value(old.type, name=old.name)
+        for old, new in zip(op.results[: len(values)], values, strict=True):
             replacement = self.values.get(new, new)
             if may_refine or is_same_type(replacement.type, old.type):
                 replacement.retype(with_known_dims(replacement.type, old.type))
