@@ -35,6 +35,13 @@ def test_arrays_of_every_type_come_back(tmp_path: Path) -> None:
     assert all(np.array_equal(result[n], x) for n, x in arrays.items())
 
 
+def test_an_array_of_many_dims_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(file_of({"a": {"dtype": "U8", "shape": [2**62] * 20_000, "data_offsets": [0, 0]}}))
+    with pytest.raises(ValueError, match="'a' has 20,000 dimensions, and at most 64 are read"):
+        read_safetensors(path)
+
+
 def test_files_are_those_of_the_package_of_that_name(tmp_path: Path) -> None:
     library = oracle("safetensors.numpy")
     arrays = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array([1, 2], np.int16)}

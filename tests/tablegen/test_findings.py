@@ -9,7 +9,7 @@ import pytest
 from commonir import tablegen
 from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
-from commonir.tablegen import records
+from commonir.tablegen import lexer, records
 from commonir.tablegen.errors import EvaluationError
 from commonir.tablegen.regular_expressions import RegularExpression
 
@@ -124,6 +124,10 @@ def test_shared_sources_read_a_file_again_when_it_changed(tmp_path: Path) -> Non
             "defvar l0 = [1, 2];\n" + "".join(f"defvar l{i + 1} = !listconcat(l{i}, l{i});\n" for i in range(40)),
             file_codes.TABLEGEN_RULE,
         ),
+        (
+            "def op; defvar d0 = (op 1);\n" + "".join(f"defvar d{i + 1} = (op d{i}, d{i});\n" for i in range(40)),
+            file_codes.TABLEGEN_RULE,
+        ),
         ('def x { bit y = !match("' + "a" * 40 + '", "(a*)*b("); }', file_codes.TABLEGEN_RULE),
     ],
 )
@@ -136,6 +140,13 @@ def test_multiclasses_that_double_at_each_step_are_refused(tmp_path: Path, monke
     steps = [f"multiclass M{n} {{ defm a : M{n - 1}; defm b : M{n - 1}; }}" for n in range(1, 40)]
     result = _refusal(tmp_path, "\n".join(['multiclass M0 { def "" {} }', *steps, "defm X : M39;"]))
     assert (result.code, result.message) == (file_codes.TABLEGEN_RULE, "more than 1000 records are made")
+
+
+def test_includes_that_double_at_each_step_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexer, "MOST_INCLUDES", 100)
+    files = {f"f{n}": f'include "f{n + 1}.td"\n' * 2 for n in range(30)}
+    result = _refusal(tmp_path, 'include "f0.td"\n', **files, f30="class A;\n")
+    assert (result.code, result.message.partition(" of ")[0]) == (file_codes.LIMIT_EXCEEDED, "more than 100 files")
 
 
 def test_broken_text_never_fails_with_anything_but_a_finding(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """The answer of a command, written as text or as a versioned JSON document.
 
 The envelope is `{"schema": "commonir.VERB/1", "ok": ..., "result": ..., "diagnostics": [...]}`; the number changes when
-a field changes its meaning or is removed, not when one is added.
+a field changes its meaning or is removed, not when one is added. Of many findings, `"more_diagnostics"` counts those
+that are not listed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 _SCHEMA_VERSION = 1
 MOST_FINDINGS = 20
 """The number of findings shown on a terminal, as by clang."""
+
+
+MOST_LISTED = 10_000
+"""The number of findings that are written where they are not shown on a terminal, also as JSON."""
 
 
 class Answer:
@@ -68,12 +73,14 @@ def write_answer(
         if is_json:
             out.raw(envelope(answer, findings, verb))
         else:
-            shown = most if err.is_terminal and most is not None and len(findings) > most + 1 else len(findings)
+            limit = MOST_LISTED if most is None or not err.is_terminal else most
+            shown = limit if len(findings) > limit + 1 else len(findings)
             for finding in findings[:shown]:
                 write_finding(finding, err)
             if shown < len(findings):
                 more = plural(len(findings) - shown, "finding")
-                err.line(f"and {more} more: `cir check --all`, or redirect them to a file", Style.STRONG)
+                way = "" if limit == MOST_LISTED else ": `cir check --all`, or redirect them to a file"
+                err.line(f"and {more} more{way}", Style.STRONG)
             answer.write(out)
         out.stream.flush()
     return int(answer.status)
@@ -84,12 +91,14 @@ def envelope(answer: Answer, findings: Sequence[Diagnostic], verb: str) -> str:
     # Only `--json` pays for this import.
     import json  # noqa: PLC0415
 
-    document = {
+    document: dict[str, object] = {
         "schema": f"commonir.{verb}/{_SCHEMA_VERSION}",
         "ok": answer.status is ExitStatus.YES,
         "result": _plain(answer.result),
-        "diagnostics": [finding.to_json(in_python=False) for finding in findings],
+        "diagnostics": [finding.to_json(in_python=False) for finding in findings[:MOST_LISTED]],
     }
+    if len(findings) > MOST_LISTED:
+        document["more_diagnostics"] = len(findings) - MOST_LISTED
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 

@@ -45,6 +45,7 @@ _WORDS = """assert bit bits class code dag def defm defset deftype defvar dump e
 int let list multiclass string then true"""
 KEYWORDS = frozenset(_WORDS.split())
 
+MOST_INCLUDES = 5_000
 _MOST_INCLUDED_CHARS = 2**26
 """Characters of all included files: a file that is included again is read again, so that includes may double."""
 
@@ -402,8 +403,8 @@ class TokenStream:
             self._including.append(position)
             source = self.sources.read(real, os.path.join(folder, name))
             self._included_chars += len(source.text)
-            if self._included_chars > _MOST_INCLUDED_CHARS:
-                message = f"files of more than {_MOST_INCLUDED_CHARS:,} characters are included, repeated ones counted"
+            if self._included_chars > _MOST_INCLUDED_CHARS or len(self.included) > MOST_INCLUDES:
+                message = f"more than {MOST_INCLUDES:,} files of {_MOST_INCLUDED_CHARS:,} characters are included"
                 raise DiagnosticError(self.location.diagnostic(file_codes.LIMIT_EXCEEDED, message))
             self._position = _TokenPosition(source, os.path.dirname(real))
             self.file = self._position.file

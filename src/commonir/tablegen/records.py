@@ -24,7 +24,7 @@ MAX_STEPS = 20_000_000
 """The most operators that are resolved for one file; the largest files of MLIR need some 100,000."""
 MAX_ITEMS = 10_000_000
 """The most items that operators and loops create for one file."""
-MAX_RECORDS = 200_000
+MAX_RECORDS = 100_000
 """The most records that loops and multiclasses create for one file; the largest files of MLIR have some 10,000."""
 MAX_INSTANCE_DEPTH = 500
 """The deepest nesting of records `Class<args>` in their definitions."""

@@ -454,7 +454,8 @@ class ValueParser:
         if self.take("<"):
             declared = self.parse_type()
             self.expect(">", "after the type of the items")
-        return List(tuple(items), self._element_type(items, declared, element, at))
+        type = self._element_type(items, declared, element, at)
+        return self.evaluated(at, lambda: List(tuple(items), type))
 
     def _element_type(self, items: Sequence[Value], declared: Type | None, expected: Type | None, at: Location) -> Type:
         result: Type | None = None
@@ -497,6 +498,7 @@ class ValueParser:
         return Bits(tuple(reversed(bits)))
 
     def _parse_dag(self) -> Value:
+        at = self.tokens.location
         self.tokens.advance()
         if self.tokens.kind not in ("id", "?", "bang"):
             self.unexpected("the operator of a dag")
@@ -508,7 +510,7 @@ class ValueParser:
             if not self.take(","):
                 break
         self.expect(")", "after the arguments of a dag")
-        return Dag(op, name, tuple(args))
+        return self.evaluated(at, lambda: Dag(op, name, tuple(args)))
 
     def _parse_label(self) -> str | None:
         if not self.take(":"):

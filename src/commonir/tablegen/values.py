@@ -51,12 +51,19 @@ class Resolver:
         raise NotImplementedError
 
 
+MAX_SIZE = 1_000_000
+"""Parts of one value."""
+
+
 class Value:
     """A value, perhaps with variables."""
 
     __slots__ = ("names",)
 
     names: frozenset[str]
+
+    size = 1
+    """The number of values that it is written with, repeated ones counted."""
 
     @property
     def type(self) -> Type | None:
@@ -333,12 +340,21 @@ class Bits(Value):
         return f"{{ {', '.join(str(bit) for bit in reversed(self.bits))} }}"
 
 
+def checked_size(parts: Iterable[Value]) -> int:
+    """Returns the size of a value of some parts. Raises: EvaluationError when it is too large, as after doublings."""
+    result = 1 + sum([v.size for v in parts])
+    if result > MAX_SIZE:
+        raise EvaluationError(f"a value has more than {MAX_SIZE:,} parts")
+    return result
+
+
 class List(Value):
     """`[...]`."""
 
-    __slots__ = ("element", "items")
+    __slots__ = ("element", "items", "size")
 
     def __init__(self, items: tuple[Value, ...], element: Type) -> None:
+        self.size = checked_size(items)
         self.items = items
         self.element = element
         self.names = union(items)
@@ -378,9 +394,10 @@ class List(Value):
 class Dag(Value):
     """`(operator argument:$name, ...)`; names are optional, also that of the operator."""
 
-    __slots__ = ("args", "op", "op_name")
+    __slots__ = ("args", "op", "op_name", "size")
 
     def __init__(self, op: Value, op_name: str | None, args: tuple[tuple[Value, str | None], ...]) -> None:
+        self.size = checked_size([value for value, _ in args])
         self.op = op
         self.op_name = op_name
         self.args = args
