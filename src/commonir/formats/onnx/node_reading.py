@@ -6,7 +6,7 @@ Source: ONNX IR specification, nodes and attributes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -346,16 +346,17 @@ class NodeDecoder(ABC):
                     unfit.append(attribute)
                     continue
             read.append((f.spelling, value))
-        _require_graphs(layout, entries, unfit)
+        if unfit and any(a.ref_attr_name or kind_of(a) in _GRAPHS for a in unfit):
+            raise Misfit
         # Graphs are read once, when it is certain that the operation can hold them.
-        for n, name, attribute in _graphs_in(layout, entries):
+        for n, name, attribute in _graphs_in(layout, entries) if layout.regions else ():
             value = self.attribute(attribute, scope)
             if isinstance(value.value, Region):
                 graphs[n] = value.value
             read.append((name, value))
         regions = _regions(layout, graphs) if layout.regions else ()
         op = definition.assembled(operands, offsets, tuple(attributes), regions, types)
-        self._keep_attributes(op, [a.name for a in entries], read, unfit)
+        self._keep_attributes(op, list(dict.fromkeys([a.name for a in entries])), read, unfit)
         return op
 
     def _known(
@@ -395,18 +396,15 @@ class NodeDecoder(ABC):
         storage: Rest = []
         references: Rest = []
         for name, value in read:
-            if value.rest:
-                rest.append((name, DictionaryAttr(tuple(value.rest))))
-            if value.storage:
-                storage.append((name, StringAttr(value.storage)))
-            if value.reference:
-                references.append((name, StringAttr(value.reference)))
+            if value.rest or value.storage or value.reference:
+                rest += [(name, DictionaryAttr(tuple(value.rest)))] if value.rest else ()
+                storage += [(name, StringAttr(value.storage))] if value.storage else ()
+                references += [(name, StringAttr(value.reference))] if value.reference else ()
         if unfit:
             rest += self._keep_unfit(op, unfit)
         keep(op, ATTRIBUTE_REFERENCES, references)
         keep(op, unknown_fields.ATTRIBUTE_FIELDS, rest)
         keep(op, unknown_fields.STORAGE, storage)
-        names = list(dict.fromkeys(names))
         if names != [*unknown_fields.written_attributes(op), *(name for name, _ in references)]:
             unknown_fields.keep_names(op, unknown_fields.ATTRIBUTE_ORDER, names)
 
@@ -650,21 +648,17 @@ def _has(present: Iterable[tuple[FieldDescriptor, object]], number: int) -> bool
     return any(f.number == number for f, _ in present)
 
 
-def _graphs_in(layout: FieldLayout, entries: Iterable[AttributeProto]) -> Iterator[tuple[int, str, AttributeProto]]:
-    """Yields the attributes of a node that are regions of its definition, with the number of the region."""
+def _graphs_in(layout: FieldLayout, entries: Iterable[AttributeProto]) -> Sequence[tuple[int, str, AttributeProto]]:
+    """Returns the attributes of a node that are regions of its definition, with the number and name of the region.
+
+    Raises: Misfit for one that is not a graph.
+    """
     first = len(layout.attributes)
-    for name, attribute in {a.name: a for a in entries}.items() if layout.regions else ():
-        place = layout.spelled.get(name, -1)
-        if place >= first:
-            yield place - first, name, attribute
-
-
-def _require_graphs(layout: FieldLayout, entries: Iterable[AttributeProto], unfit: Iterable[AttributeProto]) -> None:
-    """Raises: Misfit for a region of a definition that is not a graph, and a graph or reference that it lacks."""
-    if any(a.ref_attr_name or kind_of(a) in _GRAPHS for a in unfit):
+    named = {a.name: a for a in entries}
+    result = [(place - first, n, a) for n, a in named.items() if (place := layout.spelled.get(n, -1)) >= first]
+    if any(kind_of(a) != _GRAPH for _, _, a in result):
         raise Misfit
-    if any(kind_of(a) != _GRAPH for _, _, a in _graphs_in(layout, entries)):
-        raise Misfit
+    return result
 
 
 def _meant(f: Field, value: object) -> object:
