@@ -131,8 +131,19 @@ def sum_of_slices(op: core.SumPool, context: Context, x: Value) -> Value:
 
 
 def _of_slices(op: core.Pool, x: Value, fill: float, combine: Callable[[Value, Value], Value]) -> Value:
-    """The operand at each place of the window, combined."""
-    return reduce(combine, _slices(op, x, fill))
+    """The elements of each window combined, those along one axis after another: few operations for large windows."""
+    strides, dilations = op.strides or (1,) * len(op.kernel), op.dilations or (1,) * len(op.kernel)
+    x = _padded(op, x, fill)
+    windows = zip(op.kernel, strides, dilations, dims_of(op.y)[2:], strict=True)
+    for axis, (k, stride, dilation, count) in enumerate(windows, 2):
+        starts, stops, steps = [0] * rank_of(x), list(dims_of(x)), [1] * rank_of(x)
+        steps[axis] = stride
+        parts: list[Value] = []
+        for first in range(0, k * dilation, dilation):
+            starts[axis], stops[axis] = first, first + (count - 1) * stride + 1
+            parts.append(core.slice(x, tuple(starts), tuple(stops), tuple(steps)))
+        x = reduce(combine, parts)
+    return x
 
 
 def padded_for_slices(op: core.Pool, x: Value) -> list[Value]:
@@ -140,15 +151,19 @@ def padded_for_slices(op: core.Pool, x: Value) -> list[Value]:
     return _slices(op, x, _least(element_of(x)))
 
 
-def _slices(op: core.Pool, x: Value, fill: float) -> list[Value]:
-    """The operand at each place of the window."""
-    spatial = len(op.kernel)
+def _padded(op: core.Pool, x: Value, fill: float) -> Value:
     pads, overhangs = _pads(op, x)
     if overhangs:
         raise refused("windows that overhang need fixed sizes")
-    strides, dilations = op.strides or (1,) * spatial, op.dilations or (1,) * spatial
     before, after = (0, 0, *(a for a, _ in pads)), (0, 0, *(b for _, b in pads))
-    wide = core.pad(x, before, after, core.PadMode.CONSTANT, fill) if any((*before, *after)) else x
+    return core.pad(x, before, after, core.PadMode.CONSTANT, fill) if any((*before, *after)) else x
+
+
+def _slices(op: core.Pool, x: Value, fill: float) -> list[Value]:
+    """The operand at each place of the window."""
+    spatial = len(op.kernel)
+    strides, dilations = op.strides or (1,) * spatial, op.dilations or (1,) * spatial
+    wide = _padded(op, x, fill)
     lead, counts = dims_of(x)[:2], dims_of(op.y)[2:]
     steps = (1, 1, *strides)
     result: list[Value] = []
