@@ -501,9 +501,7 @@ def test_branches_and_loops_are_cond_and_while_loop(tmp_path: Path) -> None:
 
 def test_dilated_windows_take_a_slice_for_each_row_and_column() -> None:
     x = np.random.default_rng(0).standard_normal((1, 2, 20, 30)).astype(np.float32)
-    result = converted(
-        core_module(lambda x: core.max_pool(x, (6, 5), (2, 3), (3, 4)), {"x": tensor(f32, *x.shape)})
-    )
+    result = converted(core_module(lambda x: core.max_pool(x, (6, 5), (2, 3), (3, 4)), {"x": tensor(f32, *x.shape)}))
     assert operations(result).count("slice_by_index") == 6 + 5
     windows = np.lib.stride_tricks.sliding_window_view(x, (16, 17), (2, 3))[:, :, ::2, ::3, ::3, ::4]
     np.testing.assert_array_equal(run_mil(result, {"x": x})[0], windows.max((4, 5)))

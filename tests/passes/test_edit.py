@@ -349,7 +349,7 @@ def test_edited_program_may_keep_the_faults_that_it_had(tmp_path: Path) -> None:
     program = unsorted_model(tmp_path / "m.onnx")
     assert {d.code.id for d in cir.verify(program) if d.is_error} >= {"E0401"}
     fixed = cir.edit(program, dims={"n": 2})
-    x = np.float32([[-1, 0, 1], [2, 3, 4]])
+    x = np.array([[-1, 0, 1], [2, 3, 4]], np.float32)
     assert fixed.outputs[0].type is tensor(f32, 2, 3)
     np.testing.assert_array_equal(cir.run(fixed, {"x": x})["y"], cir.run(program, {"x": x})["y"])
     assert [op.name for op in fixed.main.body.operations][:2] == ["onnx.microsoft.Gelu", "onnx.Relu"]

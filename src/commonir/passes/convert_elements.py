@@ -15,7 +15,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
 from commonir.dialects.mlir import ml_program
-from commonir.ir.data import ArrayData, Data, DeferredData
+from commonir.ir.data import ArrayData, Data, DeferredData, data_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, boolean, i32, with_known_dims
@@ -23,6 +23,7 @@ from commonir.ods import Op, attr_types
 from commonir.ods.fields import FieldKind
 from commonir.passes.transcribe import Transcription, copied, with_functions
 from commonir.rewrite.legality import collection_help
+from commonir.symbolic import Dim
 
 
 class ElementPolicy(ABC):
@@ -87,7 +88,8 @@ class _Conversion(Transcription):
         keeps = self.policy.keeps(op)
         if isinstance(op, core.Constant):
             expected = op.value.element if keeps else self.policy.inside(op.value.element)
-            return (core.Constant(self.policy.constant(op.value, expected)).y,)
+            data = op.value if keeps else _as_bound(op, expected)
+            return (core.Constant(self.policy.constant(data, expected)).y,)
         if isinstance(op, ml_program.GlobalLoadConst):
             return self._global_constant(op)
         if isinstance(op, ml_program.GlobalLoad):
@@ -101,6 +103,8 @@ class _Conversion(Transcription):
             ]
         )
         changes = {} if keeps else self._attributes(op)
+        if isinstance(op, core.Dims) and not keeps:
+            changes["values"] = _dims_as_bounds(op, self.policy.inside(op.element))
         built = self.place(copied(op, arguments, regions, **changes))
         for old, new in zip(op.results, built.results, strict=True):
             new.retype(with_known_dims(new.type, old.type))
@@ -239,6 +243,35 @@ def _cast(data: Data, type: TensorType) -> Data:
     from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
 
     return ArrayData(type, data.array().astype(dtype_of(type.element.name)))
+
+
+_SATURATING = (core.DynamicSlice, core.Maximum, core.Minimum)
+"""Operations for which an integer beyond all values of the other operands, or all sizes, is like the nearest value."""
+
+
+def _as_bound(op: core.Constant, element: ElementType) -> Data:
+    """Returns the contents of a constant; if it is only a bound, within the range of its new element type."""
+    data = op.value
+    if not _is_narrowed_bound(op, data.element, element):
+        return data
+    return data_of(data.element, data.shape, [_nearest(int(v), element) for v in data.values()])
+
+
+def _dims_as_bounds(op: core.Dims, element: ElementType) -> tuple[Dim, ...]:
+    """Returns the numbers of a vector of dims; those that are only bounds within the range of its new element type."""
+    if not _is_narrowed_bound(op, op.element, element):
+        return op.values
+    return tuple([_nearest(d, element) if isinstance(d, int) else d for d in op.values])
+
+
+def _is_narrowed_bound(op: core.Constant | core.Dims, old: ElementType, new: ElementType) -> bool:
+    is_narrowed = old.is_integer and new.is_integer and new.bits < old.bits
+    return is_narrowed and op.y.is_used and all(isinstance(user, _SATURATING) for user in op.y.users)
+
+
+def _nearest(number: int, element: ElementType) -> int:
+    least, most = element.integer_limits
+    return min(max(number, least), most)
 
 
 def _check_range(data: Data) -> None:

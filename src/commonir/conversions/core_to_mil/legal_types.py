@@ -5,6 +5,7 @@ from __future__ import annotations
 from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.core_to_mil.building import mil_element
+from commonir.conversions.operands import refused
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_5
 from commonir.dialects.mlir import ml_program
@@ -51,8 +52,12 @@ def report_type_changes(module: Module, policy: LegalTypes, lost: Diagnostics) -
         named += [(n, v, "output") for n, v in zip(function.output_names, function.outputs, strict=True)]
         for name, value, what in named:
             type = value.type
-            if not isinstance(type, TensorType) or type.element is string:
+            if not isinstance(type, TensorType):
                 continue
+            if type.element is string:
+                # Labels of classifiers are taken out before.
+                text = f"the {what} '{name}' has strings, and Core ML has them only as labels of a classifier"
+                raise refused(text)
             try:
                 built = policy.at_border(type.element)
             except DiagnosticError as error:

@@ -197,6 +197,16 @@ PROGRAMS = {
         # The first filter sees the first half of the batches, the second one the other half.
         lambda a, w: np.stack([np.stack([np.correlate(a[2 * g + b, 0], w[g, 0]) for g in range(2)]) for b in range(2)]),
     ),
+    "convert_to_integers_of_four_bits": Program(
+        """func.func @f(%a: tensor<6xi32>) -> (tensor<6xi32>, tensor<6xi32>) {
+        %0 = stablehlo.convert %a : (tensor<6xi32>) -> tensor<6xi4>
+        %1 = stablehlo.convert %0 : (tensor<6xi4>) -> tensor<6xi32>
+        %2 = stablehlo.convert %a : (tensor<6xi32>) -> tensor<6xui4>
+        %3 = stablehlo.convert %2 : (tensor<6xui4>) -> tensor<6xi32>
+        return %1, %3 : tensor<6xi32>, tensor<6xi32> }""",
+        (np.array([7, 8, -8, -9, 17, -1], np.int32),),
+        lambda a: [np.array([7, -8, -8, 7, 1, -1]), np.array([7, 8, 8, 7, 1, 15])],
+    ),
     "case_that_only_stores": Program(
         """ml_program.global private mutable @g(dense<0.0> : tensor<f32>) : tensor<f32>
         func.func @f(%i: tensor<i32>, %a: tensor<f32>) -> tensor<f32> {

@@ -577,6 +577,12 @@ def reshaped(x: Value, shape: Sequence[Dim]) -> Value:
     return x if core.tensor_type(x).shape == tuple(shape) else core.reshape(x, tuple(shape))
 
 
+_BYTE_BITS = 8
+
+
 def converted(x: Value, expected: ElementType) -> Value:
-    """A tensor with elements of another type."""
+    """A tensor with elements of another type; of integers that do not fit the low bits are left."""
+    if expected.is_integer and expected.bits < _BYTE_BITS and kind_of(x) is not expected:
+        # Casts to whole bytes leave them by themselves.
+        return core.narrow_cast(x, expected)
     return x if kind_of(x) is expected else core.cast(x, expected)
