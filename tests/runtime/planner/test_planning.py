@@ -14,6 +14,8 @@ from commonir.dialects import core
 from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, f16, f32, i32, tensor, u8
+from commonir.runtime.engine import EngineOptions
+from commonir.runtime.planner import array_steps, simplification
 from commonir.runtime.planner.engine import ENGINE
 
 from tests.runtime.programs import program
@@ -183,3 +185,27 @@ def test_sums_of_integers_become_floats_without_rounding_twice() -> None:
 
     result = ENGINE.prepare(program(scaled, {"x": tensor(u8, 8, 600)})).run({"x": x})["y0"]
     np.testing.assert_array_equal(result, (x.astype(np.int64) @ weight + bias).astype(np.float32) * np.float32(0.5))
+
+
+@pytest.mark.parametrize(("batch", "groups", "stride"), [(1, 1, 1), (2, 1, 1), (1, 2, 2)])
+def test_large_windows_are_multiplied_in_parts(
+    batch: int, groups: int, stride: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simplification, "_WHOLE_BYTES", 1 << 10)
+    monkeypatch.setattr(array_steps, "PART_ELEMENTS", 1 << 9)
+    random = np.random.default_rng(4)
+    x = random.standard_normal((batch, 4, 11, 13)).astype(np.float32)
+    w = random.standard_normal((6, 4 // groups, 3, 2)).astype(np.float32)
+    m = program(
+        lambda v: core.conv(v, constant(w), None, (stride, stride), (1, 1), ((1, 1), (0, 1)), groups),
+        {"x": tensor(f32, *x.shape)},
+    )
+    executable = ENGINE.prepare(m, None, EngineOptions(plan_ahead=True))
+    result = executable.run({"x": x})["y0"]
+    assert any("windowproduct" in s for s in executable.explain().steps)
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (0, 1))).astype(np.float64)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 2), (2, 3))[:, :, ::stride, ::stride]
+    split = windows.reshape(batch, groups, 4 // groups, *windows.shape[2:])
+    weights = w.reshape(groups, 6 // groups, 4 // groups, 3, 2)
+    expected = np.einsum("bgcyxij,gocij->bgoyx", split, weights).reshape(result.shape)
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)

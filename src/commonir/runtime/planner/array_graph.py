@@ -237,6 +237,28 @@ class Product(Node):
         return graph.add(Product(*inputs))
 
 
+class WindowProduct(Node):
+    """Products of matrices with a strided view, which is copied in parts: windows of an image are many times as large.
+
+    The last `columns` axes of the view are the columns of the right matrices, the `rows` axes before them their rows.
+    """
+
+    __slots__ = ("columns", "rows")
+
+    def __init__(self, a: Node, view: Node, shape: Shape, rows: int, columns: int) -> None:
+        super().__init__((a, view), shape, a.dtype)
+        self.rows = rows
+        self.columns = columns
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return self.shape, self.rows, self.columns
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        a, view = inputs
+        return graph.add(WindowProduct(a, view, self.shape, self.rows, self.columns))
+
+
 class PlacedNode(Node):
     """An array of `fill` with the source at `start + step * index`."""
 

@@ -34,6 +34,7 @@ from commonir.runtime.planner.array_graph import (
     Reduce,
     Shape,
     View,
+    WindowProduct,
     covers,
     reachable,
     strided,
@@ -211,7 +212,7 @@ def _may_use_threads(node: Node) -> bool:
     match node:
         case Nested():
             return False  # `may_use_blas` looks at its plans
-        case Product():
+        case Product() | WindowProduct():
             return node.size * node.inputs[0].shape[-1] > _FEW_PRODUCTS
         case InnerProduct() | Reduce():
             return node.inputs[0].size > _FEW_PRODUCTS

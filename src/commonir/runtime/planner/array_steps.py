@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,15 @@ from commonir.runtime.planner.array_graph import (
     Reduce,
     Scan,
     Take,
+    WindowProduct,
 )
 
 Array = NDArray[Any]
 ArrayStep = Callable[[], object]
 
+
+PART_ELEMENTS = 1 << 18
+"""Windows are copied and multiplied in parts of this many elements, which stay in the second-level cache."""
 
 CLIPPED_SIZE = 4096
 """From this many elements on, `numpy.clip` is faster than a ufunc in spite of its overhead."""
@@ -64,6 +69,8 @@ def bind(node: Node, inputs: Sequence[Array], out: Array) -> list[ArrayStep]:
             return [partial(np.vecdot, inputs[0], inputs[1], out=out)]
         case Product():
             return [partial(np.matmul, inputs[0], inputs[1], out=out)]
+        case WindowProduct():
+            return _window_product(node, inputs[0], inputs[1], out)
         case Scan():
             return _scan(node, inputs[0], out)
         case PlacedNode():
@@ -140,6 +147,26 @@ def _scan(node: Scan, source: Array, out: Array) -> list[ArrayStep]:
     body = source[(*before, slice(None, -1))]
     start = FOLD_FUNCTIONS[node.fn].identity
     return [partial(np.copyto, first, start, "unsafe"), partial(accumulate, body, node.axis, source.dtype, others)]
+
+
+def _window_product(node: WindowProduct, a: Array, view: Array, out: Array) -> list[ArrayStep]:
+    """Returns copies of parts of the view, along its first axis of columns, each with a product."""
+    first = view.ndim - node.columns
+    batch = first - node.rows
+    rows, inner, count = prod(view.shape[batch:first]), prod(view.shape[first + 1 :]), view.shape[first]
+    part = min(max(1, PART_ELEMENTS // (rows * inner)), count)
+    buffer = np.empty(rows * inner * part, view.dtype)
+    steps: list[ArrayStep] = []
+    for n, index in enumerate(np.ndindex(view.shape[:batch])):
+        left = a if a.ndim == 2 else a[n % a.shape[0]]
+        product = out if out.ndim == 2 else out[n]
+        for start in range(0, count, part):
+            piece = view[index][(*(slice(None),) * node.rows, slice(start, start + part))]
+            copied = buffer[: piece.size]
+            columns = product[:, start * inner : start * inner + piece.size // rows]
+            steps.append(partial(np.copyto, copied.reshape(piece.shape), piece))
+            steps.append(partial(np.matmul, left, copied.reshape(rows, -1), out=columns))
+    return steps
 
 
 def _concat(node: Concat, inputs: Sequence[Array], out: Array) -> list[ArrayStep]:

@@ -7,7 +7,8 @@ rounded differently.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from commonir.base.tuples import NamedTuple
 from commonir.runtime.planner.array_graph import (
     Constant,
+    Copy,
     Graph,
     InnerProduct,
     Map,
@@ -23,6 +25,7 @@ from commonir.runtime.planner.array_graph import (
     Product,
     Reduce,
     View,
+    WindowProduct,
     covers,
     elements_of,
     is_constant,
@@ -35,6 +38,9 @@ Array = NDArray[Any]
 
 _MAX_COMBINED_ELEMENTS = 1 << 20
 """Constants of up to this many elements are combined."""
+
+_WHOLE_BYTES = 1 << 24
+"""Windows of up to this many bytes are copied as a whole."""
 
 _AFFINE = ("add", "subtract", "multiply", "divide", "negative")
 
@@ -50,7 +56,43 @@ class _Affine(NamedTuple):
 def simplified(graph: Graph, outputs: Sequence[Node]) -> list[Node]:
     """Returns the outputs of a simplified program."""
     rewriter = _Rewriter(graph, outputs)
-    return [rewriter.new(n) for n in outputs]
+    return with_windows_in_parts(graph, [rewriter.new(n) for n in outputs])
+
+
+def with_windows_in_parts(graph: Graph, outputs: Sequence[Node]) -> list[Node]:
+    """Returns the outputs of a program that does not copy large windows as a whole to multiply them."""
+    nodes = reachable(outputs)
+    if not any(isinstance(n, Copy) and n.size_bytes > _WHOLE_BYTES for n in nodes):
+        return list(outputs)
+    uses = use_counts(nodes, outputs)
+    replacements: dict[int, Node] = {}
+    for node in nodes:
+        built = tuple([replacements[n.id] for n in node.inputs])
+        same = all(a is b for a, b in zip(built, node.inputs, strict=True))
+        parts = _in_parts(node, replacements, uses) if isinstance(node, Product) else None
+        replacements[node.id] = graph.add(parts) if parts is not None else node if same else node.rebuilt(graph, built)
+    return [replacements[n.id] for n in outputs]
+
+
+def _in_parts(node: Product, replacements: Mapping[int, Node], uses: Mapping[int, int]) -> WindowProduct | None:
+    """Returns a product with a large copy as one with what is copied; None for other products."""
+    a, b = node.inputs
+    copied = b.inputs[0] if isinstance(b, View) and covers(b) else b
+    if not isinstance(copied, Copy) or copied.size_bytes <= _WHOLE_BYTES or len(b.shape) != len(node.shape):
+        return None
+    if len(node.shape) > 3 or uses[copied.id] > 1 or uses[b.id] > 1:
+        return None
+    columns = _count_axes(copied.shape, b.shape[-1])
+    rows = _count_axes(copied.shape[: len(copied.shape) - columns], b.shape[-2])
+    if not columns or not rows:
+        return None
+    view = replacements[copied.inputs[0].id]
+    return WindowProduct(replacements[a.id], view, node.shape, rows, columns)
+
+
+def _count_axes(shape: Sequence[int], size: int) -> int:
+    """Returns how many of the last axes have a size together; 0 if none have."""
+    return next((n for n in range(1, len(shape) + 1) if prod(shape[len(shape) - n :]) == size), 0)
 
 
 class _Rewriter:
