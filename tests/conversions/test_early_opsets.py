@@ -167,6 +167,20 @@ MODELS = {
     "convolved bytes": Model(
         10, [_node("ConvInteger", "x w z")], {"x": np.arange(50, dtype=np.uint8).reshape(1, 2, 5, 5)},
         {"w": np.arange(18, dtype=np.uint8).reshape(1, 2, 3, 3), "z": np.uint8(3)}, fixed=True),
+    "a range of floats": Model(
+        13, [_node("Range", "b e s", "r"), _node("Add", "r x")],
+        {"x": _f(1), "b": np.array(1, np.float32), "e": np.array(-2, np.float32), "s": np.array(-0.75, np.float32)}),
+    "a range with a computed step": Model(
+        13, [_node("Range", "b e s", "r"), _node("Add", "r x")],
+        {"x": _i(1), "b": np.array(9), "e": np.array(-4), "s": np.array(-5)}),
+    "integers padded and cut": Model(
+        13, [_node("Pad", "x p v")], {"x": _i([1, 2, 3], [4, 5, 6])}, {"p": _i(-1, 1, 2, -2), "v": np.int64(7)}),
+    "computed padding, constant": Model(
+        13, [_node("Pad", "x p", mode="constant")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
+    "computed padding, edge": Model(
+        13, [_node("Pad", "x p", mode="edge")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
+    "computed padding, reflect": Model(
+        13, [_node("Pad", "x p", mode="reflect")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from commonir.conversions.core_to_onnx.building import opset_of, positions_below
 from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
-from commonir.ir.types import f64, i32, i64
+from commonir.ir.types import ElementType, f64, i32, i64
 from commonir.ods import known_dims
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim, element_count
@@ -78,22 +78,19 @@ def reverse_by_positions(op: core.Reverse, context: Context, x: Value) -> Value:
 
 
 @rule(core.Range)
-def range_of_integers(op: core.Range, context: Context, start: Value, limit: Value, step: Value) -> Result:
+def range_of_positions(op: core.Range, context: Context, start: Value, limit: Value, step: Value) -> Value:
     """The positions below the count, times the step, plus the start."""
-    (stride,) = known_dims(op.step) or (None,)
     element = element_of(start)
-    if not element.is_integer or not isinstance(stride, int) or stride == 0:
-        return Mismatch("the step of a range is not a known integer")
-    first, whole = core.cast(start, i64), core.sub(core.cast(limit, i64), core.cast(start, i64))
-    if stride < 0:
-        whole = core.neg(whole)
-    if abs(stride) != 1:
-        # The quotient is rounded toward zero, and is not used where it is negative.
-        whole = core.add(whole, core.scalar(abs(stride) - 1, i64))
-        whole = onnx.Div(whole, core.scalar(abs(stride), i64)).C
-    count = core.reshape(core.maximum(whole, core.scalar(0, i64)), (1,))
-    line = positions_below(context, count)
-    return core.cast(core.add(core.mul(line, core.scalar(stride, i64)), first), element)
+    whole = core.sub(limit, start)
+    if element.is_float:
+        count = core.cast(core.ceil(core.div(whole, step)), i64)
+    elif known_dims(op.step) == (1,):
+        count = core.cast(whole, i64)
+    else:
+        # Rounded up, as the negative of what is rounded down.
+        count = core.neg(core.floor_div(core.neg(core.cast(whole, i64)), core.cast(step, i64)))
+    line = positions_below(context, core.reshape(core.maximum(count, core.scalar(0, i64)), (1,)))
+    return core.add(core.mul(core.cast(line, element), step), start)
 
 
 @rule(core.Remainder)
@@ -126,18 +123,45 @@ def pad_by_pieces(op: core.Pad, context: Context, x: Value) -> Result:
     """Lays pieces beside the tensor, for elements that the operator does not take."""
     if op.mode is not core.PadMode.CONSTANT:
         return continued(x, op.mode, op.before, op.after)
-    element = element_of(x)
-    fill = core.scalar(op.value if element.is_float else int(op.value), element) if element.bits > 1 else None
-    if fill is None:
-        fill = core.scalar(bool(op.value), element)
+    fill = _filling(op.value, element_of(x))
+    if min((*op.before, *op.after), default=0) < 0:
+        starts = tuple([max(-n, 0) for n in op.before])
+        stops = tuple([d - max(-n, 0) for d, n in zip(dims_of(x), op.after, strict=True)])
+        x = core.slice(x, starts, stops, (1,) * len(starts))
     for axis, amounts in enumerate(zip(op.before, op.after, strict=True)):
-        if min(amounts) < 0:
-            return Mismatch("padding cuts the tensor")
         dims = dims_of(x)
-        sides = [core.fill(fill, (*dims[:axis], n, *dims[axis + 1 :])) if n else None for n in amounts]
+        sides = [core.fill(fill, (*dims[:axis], n, *dims[axis + 1 :])) if n > 0 else None for n in amounts]
         pieces = [v for v in (sides[0], x, sides[1]) if v is not None]
         x = core.concat(tuple(pieces), axis) if len(pieces) > 1 else x
     return x
+
+
+@rule(core.DynamicPad)
+def pad_by_positions(op: core.DynamicPad, context: Context, x: Value, before: Value, after: Value) -> Value:
+    """Gathers along each axis the elements that its positions, also those beyond its ends, stand for."""
+    rank, zero, one = rank_of(x), core.scalar(0, i64), core.scalar(1, i64)
+    is_constant = op.mode is core.PadMode.CONSTANT
+    for axis in range(rank):
+        dim = core.dim(x, axis)
+        last = core.sub(dim, one)
+        places = core.range(core.neg(_element(before, axis)), core.add(dim, _element(after, axis)), one)
+        match op.mode:
+            case core.PadMode.CONSTANT | core.PadMode.EDGE:
+                read = core.maximum(core.minimum(places, last), zero)
+            case core.PadMode.REFLECT:
+                read = core.sub(last, core.abs(core.sub(last, core.abs(places))))
+            case core.PadMode.WRAP:
+                read = core.mod(places, dim)
+        x = core.gather(x, read, axis)
+        if is_constant:
+            inside = core.reshape(core.equal(read, places), (-1, *(1,) * (rank - axis - 1)))
+            x = core.select(inside, x, _filling(op.value, element_of(x)))
+    return x
+
+
+def _filling(value: float, element: ElementType) -> Value:
+    """A number as a scalar of a type."""
+    return core.scalar(value if element.is_float else bool(value) if element.bits == 1 else int(value), element)
 
 
 @rule(core.Round)
