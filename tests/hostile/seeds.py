@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import commonir
+from commonir.api.opening import is_model
 
 from tests.hostile.cases import Seed
 
@@ -38,6 +39,8 @@ def seeds_in(folder: Path, name: str) -> Iterator[Seed]:
         is_package = path.suffix == _PACKAGE and path.is_dir()
         if not is_package and (path.suffix not in SUFFIXES or not path.is_file()):
             continue
+        if path.suffix == ".json" and not is_model(path):
+            continue
         files = tuple(sorted([p for p in path.rglob("*") if p.is_file()])) if is_package else (path,)
         if 0 < sum([os.path.getsize(file) for file in files]) <= MOST_BYTES:
             yield Seed(f"{name}/{path.relative_to(folder).as_posix()}", path.parent, path, files)
@@ -46,6 +49,20 @@ def seeds_in(folder: Path, name: str) -> Iterator[Seed]:
 def repository_seeds() -> list[Seed]:
     """Returns the models in this repository."""
     return [seed for name in _FOLDERS for seed in seeds_in(ROOT / name, name)]
+
+
+def piece_seeds(folder: Path, every: int = 4) -> Iterator[Seed]:
+    """Writes every Nth valid program of the MLIR texts of the tests below a folder, each in a file of its own."""
+    texts = [(path, path.read_text("utf-8")) for path in sorted((ROOT / "tests").rglob("*.mlir"))]
+    pieces = [(path.stem, piece) for path, text in texts for piece in text.split("// -----\n") if piece.strip()]
+    for number, (name, piece) in enumerate(pieces[::every]):
+        try:
+            commonir.loads(piece, format="mlir")
+        except commonir.DiagnosticError:
+            continue
+        place = folder / f"{name}_{number}.mlir"
+        place.write_text(piece, "utf-8")
+        yield Seed(f"pieces/{place.name}", folder, place, (place,))
 
 
 def operator_seeds(every: int = 1) -> list[Seed]:
@@ -67,6 +84,8 @@ def built_seeds(folder: Path) -> list[Seed]:
             out += _written(_converted(source, target), folder / f"{name}_{target}" / file)
         out += _written(_loaded(source), folder / f"{name}_mil" / "model.mil")
         out += _written(_converted(source, "onnx"), folder / f"{name}_external" / "model.onnx", external_data=True)
+    (folder / "pieces").mkdir()
+    out += piece_seeds(folder / "pieces")
     arrays = folder / "arrays"
     arrays.mkdir(parents=True)
     array = np.arange(12, dtype=np.float32).reshape(3, 4)

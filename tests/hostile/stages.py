@@ -141,6 +141,7 @@ def _stages_of(path: Path, rng: random.Random) -> list[tuple[str, Stage]]:
     target = rng.choice(_TARGETS)
     return [
         ("load", _load),
+        ("show", lambda path, _: commonir.show(commonir.load(path, lenient=True))),
         ("check", lambda path, _: commonir.check(path)),
         ("summarize", lambda _, program: str(commonir.summarize(program[0]))),
         ("run", _run),
