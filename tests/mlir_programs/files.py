@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from commonir.ods.unknown_dialects import UPSTREAM
 from commonir.text.pieces import pieces_of
 
 from tests.mlir_programs import comparison, oracle, programs
@@ -15,6 +16,8 @@ from tests.mlir_programs.comparison import FORMS
 
 _LARGEST_CHARACTERS = 300_000
 _OPERATION = re.compile(r'^\s*(?:%\S+(?::\d+)? = )?"(\w+)\.[\w.-]+"\(', re.MULTILINE)
+_COMMENT = re.compile(r"//[^\n]*")
+_PREFIX = re.compile(r"""(?:^|[\s"#!<(,=\[])([a-z_]\w*)[.<][a-zA-Z_]""")
 _OWN_FORM = re.compile(r"[#!](\w+)[.<]")
 _UNKNOWN = re.compile(
     r"not found for custom op|custom op '.*' is unknown|unregistered|"
@@ -44,7 +47,13 @@ class Program(NamedTuple):
     @property
     def is_decided(self) -> bool:
         """Returns whether the verdict is not about a dialect that mlir-opt does not know."""
-        return self.is_accepted or _UNKNOWN.search(self.answer.message) is None
+        known = self.dialects <= {*_OURS, *UPSTREAM}
+        return self.is_accepted or (known and _UNKNOWN.search(self.answer.message) is None)
+
+    @property
+    def dialects(self) -> set[str]:
+        """Returns what may be the names of the dialects in its text."""
+        return {*_PREFIX.findall(_COMMENT.sub("", self.source))} - {"tensor", "memref", "vector", "tuple", "complex"}
 
 
 class Found(NamedTuple):

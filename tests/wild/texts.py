@@ -75,7 +75,7 @@ def _disagreement(program: Program, errors: Sequence[Diagnostic], announced: str
     if not program.is_accepted and program.is_decided:
         is_meant = is_known(Verdict("", program.source, theirs, None))
         return None if is_meant else f"accepted here, refused by mlir-opt: {theirs}"
-    if announced is not None and not program.is_ours:
+    if announced is not None and not program.is_ours and program.dialects <= {*_DIALECTS.names()}:
         return f"accepted here, though it announces: {announced}"
     return None
 
