@@ -39,7 +39,7 @@ class Limits(NamedTuple):
     max_computed_elements: int = 2**22
     """Elements of a constant that the definition of an operation computes from a few numbers."""
 
-    max_inlined_operations: int = 200_000
+    max_inlined_operations: int = 100_000
     """Operations for which the calls of a program stand: functions that call functions multiply."""
 
     max_diagnostics: int = 1000

@@ -41,7 +41,8 @@ class CallGraph:
             called = self._calls[at] = []
             self._own[at] = 0
             for op in at.walk():
-                self._own[at] += 1
+                # What ends a block is not copied, nor is the function itself.
+                self._own[at] += op is not at and op.next is not None
                 function = called_by(op)
                 called += [] if function is None else [function]
             pending += [f for f in dict.fromkeys(called) if f not in self._calls]

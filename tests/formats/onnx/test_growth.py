@@ -51,7 +51,7 @@ def test_a_chain_of_functions_may_be_deeper_than_the_stack_of_python() -> None:
 def test_calls_that_double_are_refused_before_they_are_copied() -> None:
     module = _model([*[_function(n, n + 1, n + 1) for n in range(40)], _function(40)])
     assert verify(module, DIALECTS) == []
-    with pytest.raises(DiagnosticError, match="the calls in 'g' stand for more than 200,000 operations"):
+    with pytest.raises(DiagnosticError, match="the calls in 'g' stand for more than 100,000 operations"):
         commonir.run(module, {"x": np.zeros(2, np.float32)})
 
 
