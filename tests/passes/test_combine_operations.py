@@ -273,7 +273,7 @@ def test_padding_of_a_core_ml_program_moves_into_its_convolutions() -> None:
     result = cir.run(optimized, dict(np.load(folder / "inputs.npz")))
     expected = np.load(folder / "outputs.npz")  # of torch
     for name, array in result.items():
-        np.testing.assert_allclose(np.asarray(array), expected[name], rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(np.asarray(array, np.float64), expected[name], rtol=1e-4, atol=1e-4)
 
 
 def test_reports_count_what_was_combined(tmp_path: Path) -> None:
