@@ -165,7 +165,7 @@ def opt(
         errors: tuple[OutputError, ...] | None = None
         if is_checked and not (allow_unregistered and _has_unknown(session, before)):
             progress.step("checking")
-            errors = _check(session, before, after, seed, time_limit)
+            errors = _check(session, before, after, seed, time_limit, may_lack_inputs=chosen is None)
         progress.step(f"writing {output}")
         reported = _explained(legality, reports) if is_explained else {}
         reported["check"] = None if errors is None else [[error.to_json() for error in errors]]
@@ -235,7 +235,7 @@ def _has_unknown(session: Session, program: Module) -> bool:
 
 def _nothing_to_explain() -> click.UsageError:
     return click.UsageError(
-        "--explain needs rules (--rules FILE), the pass fold-all-reduce, or a program of ONNX or Core ML"
+        "--explain needs rules (--rules FILE), a program of ONNX or Core ML, or the pass fold-all-reduce"
     )
 
 
@@ -282,9 +282,11 @@ def _counts(summary: Summary) -> dict[str, int]:
 
 
 def _check(
-    session: Session, before: Module, after: Module, seed: int, time_limit: float | None
+    session: Session, before: Module, after: Module, seed: int, time_limit: float | None, *, may_lack_inputs: bool
 ) -> tuple[OutputError, ...]:
-    """Returns the errors of the outputs of all functions. Raises: OUTPUTS_DIFFER."""
+    """Returns the errors of the outputs of all functions; inputs of the program before may be constants of the other
+    one. Raises: OUTPUTS_DIFFER.
+    """
     api = session.api
     options = api.engine_options(time_limit_seconds=time_limit)
     rtol = api.default_rtol(api.summarize(before).element_types)
@@ -296,7 +298,9 @@ def _check(
         names = [api.runs(program) for program in programs]
         for name in [n for n in names[0] if n in names[1]]:
             inputs = api.random_inputs(programs[0], function=name, seed=seed)
-            renamed = _named_as(api.random_inputs(programs[1], function=name, seed=seed), inputs)
+            other = api.random_inputs(programs[1], function=name, seed=seed)
+            is_part = may_lack_inputs and other.keys() <= inputs.keys()
+            renamed = {k: inputs[k] for k in other} if is_part else _named_as(other, inputs)
             expected, result = (
                 api.run(program, arrays, function=name, seed=seed, options=options)
                 for program, arrays in zip(programs, (inputs, renamed), strict=True)
@@ -320,10 +324,10 @@ def _check(
 def _named_as(other: Mapping[str, Array], inputs: Mapping[str, Array]) -> Mapping[str, Array]:
     """Inputs by the names of others in their order, where they have other names: those of ARK are often numbers.
 
-    Inputs that became constants are left out. Raises: OUTPUTS_DIFFER where there are not as many.
+    Raises: OUTPUTS_DIFFER where there are not as many.
     """
-    if other.keys() <= inputs.keys():
-        return {name: inputs[name] for name in other}
+    if other.keys() == inputs.keys():
+        return inputs
     if len(other) != len(inputs):
         notes = (f"before: {', '.join(inputs) or 'none'}", f"after: {', '.join(other) or 'none'}")
         message = "the simplified program has other inputs; nothing is written"
