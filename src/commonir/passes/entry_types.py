@@ -58,7 +58,7 @@ def _received(function: Function) -> Iterator[Value]:
         for region, types in zip(op.regions, entries, strict=False):
             # An optional region that is absent has no block.
             arguments = region.block.arguments[: len(types)] if region.blocks else ()
-            yield from (a for a in arguments if isinstance(a.type, TensorType) and a.type.shape)
+            yield from (a for a in arguments if isinstance(a.type, TensorType) and a.type.shape != ())
 
 
 def _with_regions(function: Function) -> Iterator[Operation]:

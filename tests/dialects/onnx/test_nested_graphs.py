@@ -11,13 +11,14 @@ import pytest
 from onnx import TensorProto, helper, parser
 
 import commonir as cir
+from commonir.ir.types import f32, tensor
 
 from tests.conversions.running import run_onnx
 
 _FLOAT, _FLAG, _COUNT = TensorProto.FLOAT, TensorProto.BOOL, TensorProto.INT64
 _port = helper.make_tensor_value_info
 
-Shape = Sequence[int | None]
+Shape = Sequence[int | None] | None
 
 
 def _saved(path: Path, node: onnx.NodeProto, inputs: dict[str, Shape], *, is_known: bool) -> Path:
@@ -93,6 +94,19 @@ def test_running_finds_them_where_only_inference_knows_types(
 def test_graphs_that_say_less_than_they_receive_run(tmp_path: Path) -> None:
     program = cir.load(_saved(tmp_path / "m.onnx", _scan([None], [None]), {"z": [2], "x": [4, 2]}, is_known=True))
     assert cir.run(program)["ys"].shape == (4, 2)
+
+
+@pytest.mark.parametrize(
+    ("node", "inputs", "results"),
+    [(_scan(None, None), {"z": [2], "x": [4, 2]}, ([2], [4, 2])), (_loop(None), {"x": [4, 3]}, ([4, 3],))],
+    ids=["Scan", "Loop"],
+)
+def test_nested_graphs_without_shapes_get_those_of_what_they_receive(
+    tmp_path: Path, node: onnx.NodeProto, inputs: dict[str, Shape], results: Sequence[Shape]
+) -> None:
+    # Those of onnxruntime's outputs.
+    lowered = cir.lower(cir.load(_saved(tmp_path / "m.onnx", node, inputs, is_known=True)))
+    assert [v.type for v in lowered.outputs] == [tensor(f32, *shape) for shape in results]
 
 
 @pytest.mark.parametrize("sizes", [{}, {"seq": 3}], ids=["open", "fixed"])
