@@ -241,3 +241,14 @@ def test_results_that_nothing_uses_may_be_missing_in_another_opset() -> None:
     constants = {n: np.ones(3, np.float32) for n in "sbmv"}
     module = cir.loads(Model(9, nodes, {"x": _f(2, 3)}, constants).proto().SerializeToString(), format="onnx")
     assert [n.op_type for n in _written(module, 15).graph.node][-1] == "Relu"
+
+
+@pytest.mark.parametrize(("opset", "operators"), [(9, ["ImageScaler"]), (13, ["Mul", "Add"])])
+def test_experimental_operators_are_expanded_where_runtimes_dropped_them(opset: int, operators: list[str]) -> None:
+    """onnxruntime has them before opset 10 only."""
+    node = _node("ImageScaler", "x", scale=0.5, bias=[1.0, -2.0, 3.0])
+    model = Model(8, [node], {"x": _f(1, 3, 2, 4)}, fixed=True).proto()
+    built = _written(cir.loads(model.SerializeToString(), format="onnx"), opset)
+    assert [n.op_type for n in built.graph.node] == operators
+    inputs = {"x": _f(1, 3, 2, 4)}
+    assert difference(run_with_onnxruntime(built, inputs), run_with_onnxruntime(model, inputs), 1e-6) is None

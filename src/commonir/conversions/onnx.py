@@ -56,7 +56,8 @@ def in_opset(module: Module, opset: int) -> Module:
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"opset {opset} cannot be written", help=help))
     source = clone(module)
     infer_shapes(source)
-    result = legalize(source, _RULES, Dialects(), Target("onnx", onnx.version_of(opset)))
+    target = Target("onnx", onnx.version_of(opset), illegal=_removed(source, opset))
+    result = legalize(source, _RULES, Dialects(), target)
     result.entry = module.entry
     _remove_forgotten(source, result)
     _keep_outputs(source, result, onnx.DIALECT.find(onnx.Identity.name, onnx.version_of(opset)) or onnx.Identity)
@@ -69,6 +70,12 @@ def in_opset(module: Module, opset: int) -> Module:
     result.set_extra(onnx.IR_VERSION, IntegerAttr(_ir_version(result, opset)))
     restore_output_names(result, declared_outputs(module))
     return result
+
+
+def _removed(module: Module, opset: int) -> frozenset[str]:
+    """The operators of a module that runtimes do not have in a version."""
+    used = [op for op in module.nested() if isinstance(op, onnx.OnnxOp) and op.removed_in]
+    return frozenset([op.name for op in used if version_number(op.removed_in) <= opset])
 
 
 def _remove_forgotten(source: Module, module: Module) -> None:
@@ -147,6 +154,8 @@ def _imports(before: DictionaryAttr, opset: int) -> DictionaryAttr:
 def counterpart(op: onnx.OnnxOp, context: Context, *operands: Value | tuple[Value, ...] | None) -> Result:
     """The operator of the same name in the version, where it has the same meaning."""
     definition = onnx.DIALECT.find(op.name, context.target.version)
+    if op.name in context.target.illegal:
+        return Mismatch(f"{op.name} is gone in {context.target}")
     if definition is None:
         return Mismatch(f"{op.name} came with {onnx.DIALECT.operations[op.name][0].since}")
     if onnx.is_deprecated(definition):

@@ -103,6 +103,9 @@ class OnnxOp(Op, traits=(traits.Pure,)):
     deprecated_since = ""
     """The version that deprecates the operator; of its definitions, that of this version."""
 
+    removed_in = ""
+    """The version of the default domain from which on runtimes do not have the operator that they add to it."""
+
     successor = ""
     """The operator that replaces a deprecated one."""
 

@@ -24,7 +24,13 @@ def _given(value: float | None, name: str) -> float:
     return value
 
 
-class Affine(OnnxOp, name="onnx.onnxruntime.Affine", since="onnxruntime1"):
+class Experimental(OnnxOp):
+    """Base of the operators."""
+
+    removed_in = "opset10"
+
+
+class Affine(Experimental, name="onnx.onnxruntime.Affine", since="onnxruntime1"):
     """alpha * x + beta."""
 
     X: Value = operand("T")
@@ -37,7 +43,7 @@ class Affine(OnnxOp, name="onnx.onnxruntime.Affine", since="onnxruntime1"):
         return core.add(core.mul(X, core.splat(self.alpha, X)), core.splat(self.beta, X))
 
 
-class Scale(OnnxOp, name="onnx.onnxruntime.Scale", since="onnxruntime1"):
+class Scale(Experimental, name="onnx.onnxruntime.Scale", since="onnxruntime1"):
     """scale * x. onnxruntime defines it, and has no kernel for it."""
 
     input: Value = operand("T")
@@ -49,7 +55,7 @@ class Scale(OnnxOp, name="onnx.onnxruntime.Scale", since="onnxruntime1"):
         return core.mul(input, core.splat(self.scale, input))
 
 
-class ParametricSoftplus(OnnxOp, name="onnx.onnxruntime.ParametricSoftplus", since="onnxruntime1"):
+class ParametricSoftplus(Experimental, name="onnx.onnxruntime.ParametricSoftplus", since="onnxruntime1"):
     """alpha * log(1 + exp(beta * x)); both parameters must be given."""
 
     X: Value = operand("T")
@@ -63,7 +69,7 @@ class ParametricSoftplus(OnnxOp, name="onnx.onnxruntime.ParametricSoftplus", sin
         return core.mul(core.softplus(inside), core.splat(_given(self.alpha, "alpha"), X))
 
 
-class ScaledTanh(OnnxOp, name="onnx.onnxruntime.ScaledTanh", since="onnxruntime1"):
+class ScaledTanh(Experimental, name="onnx.onnxruntime.ScaledTanh", since="onnxruntime1"):
     """alpha * tanh(beta * x); both parameters must be given."""
 
     input: Value = operand("T")
@@ -77,7 +83,7 @@ class ScaledTanh(OnnxOp, name="onnx.onnxruntime.ScaledTanh", since="onnxruntime1
         return core.mul(core.tanh(inside), core.splat(_given(self.alpha, "alpha"), input))
 
 
-class ImageScaler(OnnxOp, name="onnx.onnxruntime.ImageScaler", since="onnxruntime1"):
+class ImageScaler(Experimental, name="onnx.onnxruntime.ImageScaler", since="onnxruntime1"):
     """scale * x + bias, with a bias for each channel, which must be given."""
 
     input: Value = operand("T[n, c, h, w]")
@@ -96,7 +102,7 @@ class ImageScaler(OnnxOp, name="onnx.onnxruntime.ImageScaler", since="onnxruntim
         return core.add(core.mul(input, core.splat(self.scale, input)), bias)
 
 
-class Crop(OnnxOp, name="onnx.onnxruntime.Crop", since="onnxruntime1"):
+class Crop(Experimental, name="onnx.onnxruntime.Crop", since="onnxruntime1"):
     """Images without some rows and columns: `border` has those to the left, at the top, to the right and at the bottom.
     With `scale`, their height and width, those to the right and at the bottom do not count.
     """
@@ -121,7 +127,7 @@ class Crop(OnnxOp, name="onnx.onnxruntime.Crop", since="onnxruntime1"):
         return core.slice(input, (0, 0, top, left), (n, channels, *ends), (1, 1, 1, 1))
 
 
-class DynamicSlice(OnnxOp, name="onnx.onnxruntime.DynamicSlice", since="onnxruntime1"):
+class DynamicSlice(Experimental, name="onnx.onnxruntime.DynamicSlice", since="onnxruntime1"):
     """Slice of some axes, by default of the first ones."""
 
     data: Value = operand("T")
