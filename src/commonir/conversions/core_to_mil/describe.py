@@ -26,7 +26,7 @@ from commonir.ir.interface import NO_PORT, ColorSpace, DimRange, Port
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import MapType, StateType, TensorType, f16
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, plain_symbol
 
 Ports = Mapping[str, Port]
 
@@ -116,7 +116,8 @@ def _input(value: Value, border: Border, diagnostics: Diagnostics) -> Feature:
 
 def _report_unbounded(name: str, axes: list[int], dims: tuple[Dim | None, ...], diagnostics: Diagnostics) -> None:
     """Reports dims of an input without an upper bound, and what to do."""
-    named = list(dict.fromkeys([str(dims[n]) for n in axes if n < len(dims) and dims[n] is not None]))
+    given = [dims[n] for n in axes if n < len(dims)]
+    named = list(dict.fromkeys([plain_symbol(d) or str(d) for d in given if d is not None]))
     what = " and ".join(f"'{text}'" for text in named) if named else f"of axis {', '.join(map(str, axes))}"
     example = named[0] if named else "NAME"
     diagnostics.add(
