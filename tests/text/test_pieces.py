@@ -36,7 +36,9 @@ def test_line_of_a_finding_is_that_of_the_file(cir: Cir, text: Path) -> None:
 
 def test_programs_of_one_text_may_share_names(cir: Cir, text: Path) -> None:
     text.write_text(GOOD + SEPARATOR + GOOD)
-    assert cir("check", str(text)).status == 1
+    done = cir("check", str(text))
+    assert done.status == 1
+    assert "separated by `// -----`, which --split-input-file reads one by one" in done.err
     assert cir("check", str(text), "--split-input-file").status == 0
 
 
@@ -108,6 +110,21 @@ def test_programs_are_shown_as_mlir_opt_shows_them(cir: Cir, text: Path) -> None
     done = cir("show", str(text), "--split-input-file")
     theirs = subprocess.run([mlir_opt(), str(text), "--split-input-file"], capture_output=True, check=True, text=True)
     assert done.out == theirs.stdout
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "%0 = onnx.Constant dense<1> : tensor<i64>",
+        '%0 = "onnx.NoValue"() {value} : () -> none',
+        '%0 = "onnx.Softmax"(%a) {axis = true, other = 0 : si64} : (tensor<1x1xf32>) -> tensor<1x1xf32>',
+    ],
+)
+def test_a_text_of_onnx_mlir_is_recognized(cir: Cir, text: Path, operation: str) -> None:
+    text.write_text(f"func.func @f(%a: tensor<1x1xf32>) {{\n  {operation}\n  return\n}}\n")
+    done = cir("check", str(text))
+    assert done.status != 0
+    assert "`--dialect src/Dialect/ONNX/ONNX.td -I DIR`" in done.err
 
 
 def test_other_formats_have_no_pieces(cir: Cir, tmp_path: Path) -> None:

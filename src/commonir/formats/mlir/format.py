@@ -62,14 +62,16 @@ class MlirFormat(Format):
         self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
     ) -> Opened:
         """Reads and verifies a text: its operations, and their order in subgraphs."""
-        from commonir.formats.mlir.checking import check_piece  # noqa: PLC0415  as below
+        from commonir.formats.mlir.advice import advised  # noqa: PLC0415  as below
+        from commonir.formats.mlir.checking import check_piece  # noqa: PLC0415
         from commonir.text.pieces import Piece  # noqa: PLC0415
 
         try:
             text = read_text(path)
         except DiagnosticError as error:
             return None, list(error.diagnostics)
-        return check_piece(Piece(text, 0), os.fspath(path), dialects)
+        module, diagnostics = check_piece(Piece(text, 0), os.fspath(path), dialects)
+        return module, advised(text, diagnostics, dialects)
 
     def loads(self, content: bytes, dialects: Dialects) -> Opened:
         try:
@@ -118,7 +120,9 @@ def _parsed(text: str, name: str, dialects: Dialects) -> Opened:
     try:
         return parse_module(text, dialects, file=name), []
     except DiagnosticError as error:
-        return None, list(error.diagnostics)
+        from commonir.formats.mlir.advice import advised  # noqa: PLC0415  most texts are right
+
+        return None, advised(text, error.diagnostics, dialects)
 
 
 def _written(module: Module, path: str | os.PathLike[str], *, generic: bool) -> tuple[Path, ...]:
