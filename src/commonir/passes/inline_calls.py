@@ -25,12 +25,13 @@ def inline_calls(module: Module) -> Module:
         return module
     diagnostics = Diagnostics()
     functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
-    calls = CallGraph(functions, _called)
+    inlined = [f for f in functions if f.sym_visibility in (None, ml_program.Visibility.PUBLIC) or f is module.main]
+    calls = CallGraph(inlined, _called)
     for cycle in calls.cycles():
-        message = f"functions call each other in a cycle: {cycle_text(cycle)}"
+        text = cycle_text(cycle)
+        message = f"'{text.partition(' -> ')[0]}' calls itself: {text}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
     calls.check_count()
-    inlined = [f for f in functions if f.sym_visibility in (None, ml_program.Visibility.PUBLIC) or f is module.main]
     result = with_functions(
         module, [_Inlining(f, diagnostics).function() for f in inlined], drop=[f for f in functions if f not in inlined]
     )

@@ -119,7 +119,7 @@ def compare(session: Session, models: tuple[str, ...], *, options: CompareOption
         message = f"'{files[0]}' and '{files[1]}' are ranks of one program"
         advice = "name another program to compare it with, or two engines, as in `--engines reference,numpy`"
         raise click.UsageError(f"{message}: {advice}")
-    with session.progress(f"reading {paths[0]}") as progress:
+    with session.limited_time(None), session.progress(f"reading {paths[0]}") as progress:
         texts = [text for text in models if _is_input(text)]
         comparison = Comparison.of_sets(list(_comparisons(session, paths, texts, options, progress.step)))
     if not comparison.is_within:
