@@ -41,9 +41,15 @@ def seeds_in(folder: Path, name: str) -> Iterator[Seed]:
             continue
         if path.suffix == ".json" and not is_model(path):
             continue
-        files = tuple(sorted([p for p in path.rglob("*") if p.is_file()])) if is_package else (path,)
-        if 0 < sum([os.path.getsize(file) for file in files]) <= MOST_BYTES:
-            yield Seed(f"{name}/{path.relative_to(folder).as_posix()}", path.parent, path, files)
+        seed = seed_of(path, f"{name}/{path.relative_to(folder).as_posix()}")
+        if 0 < sum([os.path.getsize(file) for file in seed.files]) <= MOST_BYTES:
+            yield seed
+
+
+def seed_of(path: Path, name: str) -> Seed:
+    """Returns the seed of a file, or of a package."""
+    files = tuple(sorted([p for p in path.rglob("*") if p.is_file()])) if path.is_dir() else (path,)
+    return Seed(name, path.parent, path, files)
 
 
 def repository_seeds() -> list[Seed]:

@@ -28,7 +28,7 @@ from tests.hostile.mutations import (
     mutated,
     parsed_message,
 )
-from tests.hostile.seeds import all_seeds, repository_seeds
+from tests.hostile.seeds import ROOT, all_seeds, seed_of
 from tests.hostile.stages import CASE_SECONDS, Judge, ended
 from tests.pool import judge_all
 from tests.wild.outcomes import Verdict
@@ -38,18 +38,19 @@ SLOW_SECONDS = 40.0
 
 
 def _seed(name: str) -> Seed:
-    return next(seed for seed in repository_seeds() if seed.name.endswith(name))
+    return seed_of(ROOT / name, name)
 
 
 FEW = (
-    "imports.cir.json",
-    "transformer.onnx",
-    "kinds/ranged.mlpackage",
-    "toy.td",
+    "examples/common_ir/imports.cir.json",
     "examples/common_ir/weights.safetensors",
+    "tests/models/kinds/accumulator.mlpackage",
+    "tests/ods/from_records/probe.td",
+    "tests/text/cases/blocks.mlir",
 )
 
 
+@pytest.mark.slow_cases("*.td")
 @pytest.mark.parametrize("name", FEW)
 def test_changed_models_end_in_a_result_or_a_diagnostic(name: str) -> None:
     judge = Judge(limits_memory=False)
@@ -73,7 +74,7 @@ def test_many_changed_models_end_in_a_result_or_a_diagnostic(tmp_path: Path) -> 
 
 
 def test_a_case_is_the_same_each_time(tmp_path: Path) -> None:
-    seed = _seed("transformer.onnx")
+    seed = _seed("examples/transformer.onnx")
     case = Mutant(seed, 7, seed.main_file())
     one, other = [write_mutant(case, tmp_path / name).read_bytes() for name in ("a", "b")]
     assert one == other != seed.entry.read_bytes()
@@ -89,7 +90,7 @@ def _raise(error: BaseException) -> Callable[..., None]:
 @pytest.mark.parametrize("error", [KeyError("x"), RecursionError(), SystemExit(1)])
 def test_every_exception_but_a_diagnostic_is_a_fault(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     monkeypatch.setattr(stages, "_stages_of", lambda *_: [("load", _raise(error))])
-    seed = _seed("transformer.onnx")
+    seed = _seed("examples/transformer.onnx")
     (outcome,) = Judge(limits_memory=False)(Mutant(seed, 0, seed.main_file()))
     assert outcome.verdict is Verdict.CRASH
 
@@ -101,7 +102,7 @@ def test_a_stage_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(stages, "STAGE_SECONDS", 0.02)
     monkeypatch.setattr(stages, "_stages_of", lambda *_: [("load", forever)])
-    seed = _seed("transformer.onnx")
+    seed = _seed("examples/transformer.onnx")
     (outcome,) = Judge(limits_memory=False)(Mutant(seed, 0, seed.main_file()))
     assert outcome.verdict is Verdict.HANG
 
@@ -110,7 +111,7 @@ def test_a_stage_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_message_is_the_same_when_nothing_is_changed() -> None:
-    content = _seed("transformer.onnx").entry.read_bytes()
+    content = _seed("examples/transformer.onnx").entry.read_bytes()
     fields = parsed_message(content)
     assert fields is not None
     assert message_bytes(fields) == content
