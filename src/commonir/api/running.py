@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -77,15 +78,24 @@ def run(
     """
     from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
+    began = time.monotonic()
     lowered = _lowered_for(module, engine, function)
     given: Mapping[str, Any] = fitted_inputs(module, inputs or {}, function=function, findings=findings)
     all_inputs = _drawn_inputs(lowered, function=function, seed=seed, given=given)
-    options = (options or DEFAULT_OPTIONS).seeded(seed)
+    options = _with_time_left((options or DEFAULT_OPTIONS).seeded(seed), began)
     with _noting_chosen_sizes(lowered, function, all_inputs, given):
         if ranks is not None:
             sharding = Sharding(ranks, parallel, findings)
             return _prepared_on_ranks(module, all_inputs, engine, function, state, options, sharding).run(all_inputs)
         return _prepared(module, lowered, engine, function, state, options).run(all_inputs)
+
+
+def _with_time_left(options: EngineOptions, began: float) -> EngineOptions:
+    """Returns options whose time limit is what is left of it, since the limit includes preparing the program."""
+    limit = options.time_limit_seconds
+    return (
+        options if limit is None else options._replace(time_limit_seconds=max(limit - time.monotonic() + began, 1e-9))
+    )
 
 
 def prepare(
