@@ -32,17 +32,19 @@ Evaluate = Callable[[Op, Sequence[Data]], Sequence[Data] | None]
 class Growth:
     """Limits by how much constants that are folded enlarge a program: by 1 % of its constants.
 
-    A constant that nothing else uses makes room, as does an operation that goes.
+    A constant that only such operations use makes room, shared among them, as does an operation that goes.
     """
 
     def __init__(self, module: Module) -> None:
-        contents = [known_data(op.results[0]) for op in module.walk() if _is_constant(op)]
+        # Also those that their definition computes, as onnx.Constant.
+        contents = [known_data(op.results[0]) for op in module.walk() if len(op.results) == 1 and not op.operands]
         self._left = sum([data.size_bytes for data in contents if data is not None]) // _GROWTH_SHARE
 
     def permits(self, op: Op, results: Sequence[Data]) -> bool:
         """Returns whether an operation may become constants, which then count."""
-        freed = [known_data(v) for v in dict.fromkeys(op.operands) if len(v.users) == 1]
-        growth = sum([data.size_bytes for data in results]) - sum([d.size_bytes for d in freed if d is not None])
+        if not op.operands:
+            return True
+        growth = sum([data.size_bytes for data in results]) - sum(map(_share_bytes, dict.fromkeys(op.operands)))
         left = self._left - growth + _OPERATION_BYTES
         if left < 0:
             return False
@@ -50,8 +52,11 @@ class Growth:
         return True
 
 
-def _is_constant(op: Operation) -> bool:
-    return isinstance(op, Op) and op.has_trait(traits.ConstantLike) and len(op.results) == 1
+def _share_bytes(value: Value) -> int:
+    """Returns what a constant takes for each of its users, if all of them may be folded; else 0."""
+    data, users = known_data(value), value.users
+    is_freed = all(known_data(v) is not None for user in users for v in user.operands)
+    return data.size_bytes // len(users) if data is not None and is_freed else 0
 
 
 _GROWTH_SHARE = 100
