@@ -252,3 +252,16 @@ def test_experimental_operators_are_expanded_where_runtimes_dropped_them(opset: 
     assert [n.op_type for n in built.graph.node] == operators
     inputs = {"x": _f(1, 3, 2, 4)}
     assert difference(run_with_onnxruntime(built, inputs), run_with_onnxruntime(model, inputs), 1e-6) is None
+
+
+def test_a_scan_over_batches_becomes_one_without_them() -> None:
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [_node("Add", "s e", "t"), _node("Identity", "t", "o")], "body",
+        [info("s", 1, [2]), info("e", 1, [2])], [info("t", 1, [2]), info("o", 1, [2])],
+    )  # fmt: skip
+    scan = helper.make_node("Scan", ["", "x", "z"], ["y", "w"], num_scan_inputs=1, body=body)
+    model = Model(8, [scan], {"x": _f(1, 2), "z": _f(1, 3, 2)}, fixed=True).proto()
+    built = _written(cir.loads(model.SerializeToString(), format="onnx"), 13)
+    inputs = {"x": _f(1, 2), "z": _f(1, 3, 2)}
+    assert difference(run_with_onnxruntime(built, inputs), run_with_onnxruntime(model, inputs), 1e-6) is None

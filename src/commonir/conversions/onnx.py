@@ -204,7 +204,8 @@ def _gains_in_core(module: Module, opset: int) -> bool:
     """
     version = onnx.version_of(opset)
     missing = [op for op in module.nested() if isinstance(op, onnx.OnnxOp) and op.regions]
-    is_new = any(op.form is Form.COMPOSITE and onnx.DIALECT.find(op.name, version) is None for op in missing)
+    definitions = [(op, onnx.DIALECT.find(op.name, version)) for op in missing if op.form is Form.COMPOSITE]
+    is_new = any(d is None or type(op).newest() is not d.newest() for op, d in definitions)
     return is_new or uses_illegal_types(module, opset)
 
 
