@@ -140,7 +140,7 @@ class Diagnostic:
 
     @property
     def help(self) -> str | None:
-        """What the user can do; None when nothing is known."""
+        """The remedy for the user; None when none is known."""
         if callable(self._help):
             self._help = self._help()
         return self._help
