@@ -1,4 +1,4 @@
-"""What several steps over one program share, such as its call graph, so that it is computed once for all of them."""
+"""Objects that several steps over one program share, such as its call graph, so that each is computed once."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Shared:
     def __init__(self) -> None:
         self._items: dict[type[object], object] = {}
 
-    def of(self, kind: type[_T]) -> _T:
+    def of(self, item_class: type[_T]) -> _T:
         """Returns the object of a class that takes no arguments."""
-        result = self._items.get(kind)
-        if not isinstance(result, kind):
-            result = self._items[kind] = kind()
+        result = self._items.get(item_class)
+        if not isinstance(result, item_class):
+            result = self._items[item_class] = item_class()
         return result
