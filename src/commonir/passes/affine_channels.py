@@ -144,6 +144,9 @@ def _scaled(inner: CoreForm, affine: _Affine) -> Value | None:
     groups = inner.op.groups if isinstance(inner.op, core.ConvTranspose) else 0
     channels = type.static_shape[1] * groups if groups else type.static_shape[0]
     if affine.scale is not None:
+        if len(weight.users) != 1:
+            # The weight of something else stays, and another one would enlarge the program.
+            return None
         weight = _scaled_weight(weight, affine.scale, channels, groups)
     bias = _new_bias(bias, affine, channels, type)
     match inner.op:
