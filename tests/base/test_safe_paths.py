@@ -80,7 +80,7 @@ def _labels(path: Path) -> object:
     return commonir.read_labels(path)
 
 
-def _picture(path: Path) -> object:
+def _image(path: Path) -> object:
     return read_image(str(path), grayscale=False)
 
 
@@ -97,7 +97,7 @@ def _archive(path: Path) -> object:
     [
         ("x.td", _td),
         ("x.txt", _labels),
-        ("x.png", _picture),
+        ("x.png", _image),
         ("x.npy", _array),
         ("x.npz", _archive),
         ("x.safetensors", _archive),

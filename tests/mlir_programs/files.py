@@ -21,7 +21,7 @@ _PREFIX = re.compile(r"""(?:^|[\s"#!<(,=\[])([a-z_]\w*)[.<][a-zA-Z_]""")
 _OWN_FORM = re.compile(r"[#!](\w+)[.<]")
 _UNKNOWN = re.compile(
     r"not found for custom op|custom op '.*' is unknown|unregistered|"
-    # What the dialect of an attribute or type may allow, and only code can tell.
+    # What the dialect of an attribute or type may allow, and only code decides.
     r"unsupported memory space Attribute|invalid memref element type"
 )
 _OURS = frozenset({*programs.NAMES, "builtin"})
@@ -52,7 +52,7 @@ class Program(NamedTuple):
 
     @property
     def dialects(self) -> set[str]:
-        """Returns what may be the names of the dialects in its text."""
+        """Returns the words of its text that may be names of dialects."""
         return {*_PREFIX.findall(_COMMENT.sub("", self.source))} - {"tensor", "memref", "vector", "tuple", "complex"}
 
 
@@ -64,7 +64,7 @@ class Found(NamedTuple):
 
 
 def compared(folder: Path) -> Found:
-    """Returns what both make of the programs that use our dialects only."""
+    """Returns the answers of both to the programs that use our dialects only."""
     result = Found(Counter(), [])
     for path, good in accepted(folder, result.counts):
         result.counts["compared"] += len(good)
@@ -99,7 +99,7 @@ def answered(sources: list[str]) -> list[Program]:
 
 
 def sources_in(path: Path) -> Iterator[str]:
-    """Yields the programs of a file, separated by lines `// -----`; none of a large one, or of one that is no text."""
+    """Yields the programs of a file, separated by lines `// -----`; none of a large one, or of one that is not text."""
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:

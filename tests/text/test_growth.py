@@ -122,13 +122,6 @@ def test_twice_the_program_takes_twice_the_calls(make: Callable[[int], str]) -> 
         assert large <= 2.2 * small + 1000
 
 
-def _wrong_calls(count: int) -> str:
-    defined = [f"func.func private @function_{n}()" for n in range(count)]
-    return "\n".join(
-        [*defined, "func.func @f() {", *[f"call @functoin_{n}() : () -> ()" for n in range(count)], "return }"]
-    )
-
-
 def _wrong_types(count: int) -> str:
     body = [f'%{n} = "arith.addf"(%a, %a) : (i32, i32) -> i32' for n in range(count)]
     return "\n".join(["func.func @f(%a: i32) {", *body, "return }"])

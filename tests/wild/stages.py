@@ -131,7 +131,7 @@ class _Reference:
         self.outputs = self._outputs_of(self.inputs)
 
     def _outputs_of(self, inputs: Mapping[str, Value]) -> Sequence[Value]:
-        """Returns what onnxruntime computes. Raises: OracleRefuses."""
+        """Returns the outputs of onnxruntime. Raises: OracleRefuses."""
         try:
             return self._run(inputs)
         except Exception as error:  # its exceptions have no common class of its own
@@ -191,7 +191,7 @@ class _Reference:
 
 
 def _draws(path: Path) -> bool:
-    """Returns whether a model draws random numbers, also by Dropout that is told to train."""
+    """Returns whether a model draws random numbers, also by Dropout in training mode."""
     nodes = onnx.load(path, load_external_data=False).graph.node
     return any(n.op_type in RANDOM_OPERATORS or (n.op_type == "Dropout" and len(n.input) > 2) for n in nodes)
 
@@ -234,7 +234,7 @@ def _plain_inputs(path: Path) -> dict[str, Value]:
         if value.name in given:
             continue
         if not value.type.HasField("tensor_type"):
-            raise OracleRefuses(f"no inputs to try: '{value.name}' is no tensor")
+            raise OracleRefuses(f"no inputs to try: '{value.name}' is not a tensor")
         type = value.type.tensor_type
         dtype = onnx.helper.tensor_dtype_to_np_dtype(type.elem_type)
         shape = [d.dim_value or 4 for d in type.shape.dim]
@@ -413,9 +413,9 @@ STAGES: dict[str, Callable[[Path], Measures | None]] = {
 """The function of each stage."""
 
 _OF_MLIR: Mapping[str, Callable[[Path], None]] = {"load": texts.load, "check": texts.check, "save": texts.save}
-"""What is done with MLIR text instead: it may hold several programs."""
+"""The functions of stages of MLIR text, which may hold several programs."""
 
 
 def stage_of(case: Case) -> Callable[[Path], Measures | None]:
-    """Returns what is done with a file in a stage."""
+    """Returns the function of a stage for a file."""
     return (_OF_MLIR if case.file.path.suffix == ".mlir" else STAGES)[case.stage]

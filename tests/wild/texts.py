@@ -64,7 +64,7 @@ def check(path: Path) -> None:
 
 
 def _disagreement(program: Program, errors: Sequence[Diagnostic], announced: str | None) -> str | None:
-    """Returns how the verdicts differ; None if they do not, or if nobody knows the right one."""
+    """Returns how the verdicts differ; None if they do not, or if the right one is unknown."""
     theirs = program.answer.message or "refused"
     if errors:
         first = errors[0]
@@ -93,7 +93,7 @@ def _only_reads(sources: Sequence[str]) -> bool:
 
 
 def load(path: Path) -> None:
-    """Reads and summarizes the programs of a text; announced errors are no fault. Raises: commonir.DiagnosticError."""
+    """Reads and summarizes the programs of a text; announced errors are right. Raises: commonir.DiagnosticError."""
     for source in sources_in(path):
         if _ANNOUNCED.search(source) is None:
             commonir.summarize(commonir.loads(source, format="mlir"))

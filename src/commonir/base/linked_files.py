@@ -63,10 +63,8 @@ def replace_together(
     Raises: CANNOT_WRITE, DISK_FULL. Other exceptions of the functions pass through.
     """
     target = Path(path)
-    for place in (target, *[file.path for file in linked]):
-        if os.path.lexists(place) and not place.is_file():
-            raise DiagnosticError(in_the_way(place, "something that is not a file is in its place"))
     final = [file.path for file in linked]
+    _require_files(target, *final)
     staged = list(final)
     for n, place in enumerate(final):
         if os.path.lexists(place):
@@ -79,14 +77,12 @@ def replace_together(
             _create(file.path, temporary, file.write, file.clone)
         # All are written before the first is waited for: one commit of the file system then serves many.
         for file, temporary in zip(linked, temporaries, strict=False):
-            with full_disk_reported(file.path):
-                reported(file.path, lambda flushed=temporary: sync_file(flushed))
+            _flush(file.path, temporary)
         _create(target, first, lambda stream: write(stream, staged))
         if staged != final:
             _create(target, second, lambda stream: write(stream, final))
         for temporary in (first, second) if staged != final else (first,):
-            with full_disk_reported(target):
-                reported(target, lambda flushed=temporary: sync_file(flushed))
+            _flush(target, temporary)
         for temporary, name in zip(temporaries, staged, strict=False):
             placed.append(name)
             reported(target, lambda old=temporary, new=name: old.rename(new))
@@ -112,6 +108,19 @@ def replace_together(
     sync_folder(target.parent)
     remove_leftovers(target, *final)
     return tuple(final)
+
+
+def _require_files(*places: Path) -> None:
+    """Raises: OUTPUT_IN_THE_WAY."""
+    for place in places:
+        if os.path.lexists(place) and not place.is_file():
+            raise DiagnosticError(in_the_way(place, "something that is not a file is in its place"))
+
+
+def _flush(path: Path, temporary: Path) -> None:
+    """Waits until a temporary is on the disk. Raises: CANNOT_WRITE, DISK_FULL, about the path that it becomes."""
+    with full_disk_reported(path):
+        reported(path, lambda: sync_file(temporary))
 
 
 def named_by_leftovers(target: Path, places: Iterable[Path]) -> list[Path]:

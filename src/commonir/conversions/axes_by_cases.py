@@ -58,7 +58,7 @@ def running_by_cases(op: Cumulative, context: Context, x: Value, axis: Value) ->
 
 
 def _is_operand(op: onnx.OnnxOp, name: str, context: Context) -> bool:
-    """Whether the version has the operator with an operand, which may be computed."""
+    """Returns whether the version has the operator with an operand, which may be computed."""
     definition = onnx.DIALECT.find(op.name, context.target.version)
     return definition is not None and definition.layout.by_name[name].kind is not FieldKind.ATTRIBUTE
 

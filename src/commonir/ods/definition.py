@@ -55,7 +55,6 @@ ATTRIBUTE_REFERENCES = "onnx.attribute_references"
 """The attribute of an operation in a function template that maps its attributes to those of the function:
 names of attributes of the function by names of attributes of the operation, which has no values for them."""
 
-
 # Looking up an enumeration member is slow, and these are used by every construction.
 _OPERAND, _PARAMETER, _ATTRIBUTE = FieldKind.OPERAND, FieldKind.PARAMETER, FieldKind.ATTRIBUTE
 _REGION, _SUCCESSOR, _RESULT = FieldKind.REGION, FieldKind.SUCCESSOR, FieldKind.RESULT

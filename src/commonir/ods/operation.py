@@ -61,7 +61,7 @@ class Op(TextForm, Definition):
             self.successors = successors_of(self, args)
 
     def verify_sharing(self, shared: Shared) -> Iterable[Diagnostic]:  # noqa: ARG002  few share something
-        """Yields what `verify` does. What the checks of other operations of the program need, too, is in `shared`."""
+        """Yields the findings of `verify`. What checks of other operations need, too, is in `shared`."""
         return self.verify()
 
     def path_to(self, op: Operation) -> str | None:  # noqa: ARG002  none by default

@@ -86,7 +86,7 @@ def _in_double(data: Data) -> Array:
 
 
 def _affine(form: CoreForm, x: Value, inner: CoreForm) -> _Affine | None:
-    """Returns what an operation does with the channels of an operand; None for what differs within channels."""
+    """Returns the effect of an operation on the channels of an operand; None for what differs within channels."""
     if isinstance(form.op, core.BatchNorm):
         return _normalization(form, form.op) if not isinstance(inner.op, core.Linear) or _rank(x) == 2 else None
     other = next((v for v in form.operands if v is not x), None)

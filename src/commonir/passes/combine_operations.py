@@ -29,7 +29,7 @@ that detached core operations define; None if the rule does not apply.
 """
 
 
-class Rule(NamedTuple):
+class CombiningRule(NamedTuple):
     """A rule for core operations of some classes. `rounds`: results may be rounded differently."""
 
     name: str
@@ -354,17 +354,17 @@ def _averaged_with_padding(form: CoreForm, result: Value) -> Value | None:
     return core.average_pool(inner.x, op.kernel, op.strides, op.dilations, _sums(op.pads, amounts), False, True)
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("shape once", _VIEWS, _reshaped_once),
-    Rule("transpose once", (core.Transpose,), _transposed_once),
-    Rule("slice once", (core.Slice,), _sliced_once),
-    Rule("concat once", (core.Concat,), _concatenated_once),
-    Rule("cast once", (core.Cast,), _cast_once),
-    Rule("neutral constants", (core.Add, core.Sub, core.Mul, core.Div, core.Pow), _unchanged),
-    Rule("known parameters", _WITH_PARAMETERS, _with_known_parameters),
-    Rule("padding of convolutions", (core.Conv,), _convolved_with_padding),
-    Rule("padding of averages", (core.AveragePool,), _averaged_with_padding),
-    Rule("bias of convolutions", (core.Add, core.Sub), convolution_with_bias),
-    Rule("sums with zero", (core.Add,), _sum_with_zero, rounds=True),
-    Rule("affine products", AFFINE, affine_product, rounds=True),
+RULES: tuple[CombiningRule, ...] = (
+    CombiningRule("shape once", _VIEWS, _reshaped_once),
+    CombiningRule("transpose once", (core.Transpose,), _transposed_once),
+    CombiningRule("slice once", (core.Slice,), _sliced_once),
+    CombiningRule("concat once", (core.Concat,), _concatenated_once),
+    CombiningRule("cast once", (core.Cast,), _cast_once),
+    CombiningRule("neutral constants", (core.Add, core.Sub, core.Mul, core.Div, core.Pow), _unchanged),
+    CombiningRule("known parameters", _WITH_PARAMETERS, _with_known_parameters),
+    CombiningRule("padding of convolutions", (core.Conv,), _convolved_with_padding),
+    CombiningRule("padding of averages", (core.AveragePool,), _averaged_with_padding),
+    CombiningRule("bias of convolutions", (core.Add, core.Sub), convolution_with_bias),
+    CombiningRule("sums with zero", (core.Add,), _sum_with_zero, rounds=True),
+    CombiningRule("affine products", AFFINE, affine_product, rounds=True),
 )

@@ -52,9 +52,10 @@ from commonir.ods.verify import MAX_SUGGESTIONS
 from commonir.passes.data_dependent_dims import DimNames
 from commonir.passes.entry_types import entry_types
 from commonir.passes.function_faults import function_faults
-from commonir.passes.lowered_globals import LoweredGlobals, is_lowered_global
+from commonir.passes.lowered_form import is_elementary, is_lowered, may_be_deferred, takes_sizes_to_fit
+from commonir.passes.lowered_globals import LoweredGlobals
 from commonir.passes.order_nodes import order_nodes
-from commonir.passes.order_subgraphs import is_ordered_by_tokens, order_subgraphs
+from commonir.passes.order_subgraphs import order_subgraphs
 from commonir.passes.output_dims import ports_with_dim_names, without_dim_names
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.states import States, load, store
@@ -65,8 +66,6 @@ from commonir.rewrite.casts import cast, is_same_type
 from commonir.rewrite.expand import append, expand
 
 Shapes = Mapping[str, tuple[int, ...]]
-
-TARGET_DIALECTS = frozenset({"core", "ml_program", "builtin"})
 
 
 class Deferral(Enum):
@@ -109,7 +108,7 @@ class PreservedOperations(NamedTuple):
 
     def _is_unknown(self, op: Operation) -> bool:
         """Returns whether nothing says how an operation is lowered, which may stay then."""
-        is_known = _is_lowered(op) or (isinstance(op, Op) and op.form is not Form.STRUCTURAL)
+        is_known = is_lowered(op) or (isinstance(op, Op) and op.form is not Form.STRUCTURAL)
         return (
             self.is_partial and not is_known and not isinstance(op, Function | Invocation | Module | ml_program.Global)
         )
@@ -219,7 +218,7 @@ def _lowered(
             _keep_global(variables, op, result, diagnostics)
         elif preserved is not None and preserved.stays(op) and op not in invoked:
             result.body.append(clone(op, {}))
-        elif _is_lowered(op) and not isinstance(op, Module):
+        elif is_lowered(op) and not isinstance(op, Module):
             result.body.append(op.clone_shallow((), ()))
     for variable in variables.nested:
         result.body.append(variable)
@@ -293,45 +292,13 @@ def _is_done(module: Module, defer: Deferral) -> bool:
     """Returns whether nothing is left to lower."""
     if isinstance(module, Deferred) and defer is not Deferral.NONE:
         return True
-    if defer is not Deferral.NONE and all(_is_lowered(op) for op in module.body.operations):
+    if defer is not Deferral.NONE and all(is_lowered(op) for op in module.body.operations):
         # What is left inside was left to engines, unless it was never looked at.
         return not any(
-            isinstance(op, MlirOp) or (isinstance(op, ml_program.GlobalUse) and not _is_lowered(op))
+            isinstance(op, MlirOp) or (isinstance(op, ml_program.GlobalUse) and not is_lowered(op))
             for op in module.nested()
         )
-    return all(_is_lowered(op) or _is_elementary(op) for op in module.nested())
-
-
-def _may_be_deferred(op: Op) -> bool:
-    """Returns whether what an operation is lowered to may depend on dims that are known when it runs.
-
-    That of an operation of MLIR with static types does not, and what combines elements in a region is of this sort.
-    """
-    is_static = op.infers_types and all(
-        isinstance(v.type, TensorType) and v.type.is_static for v in (*op.operands, *op.results)
-    )
-    return bool(op.results) and not op.regions and not op.has_trait(traits.ConstantLike) and not is_static
-
-
-def _is_elementary(op: Operation) -> bool:
-    """Returns whether engines can run an operation of any dialect: its reference is a kernel or an algorithm."""
-    return isinstance(op, Op) and op.form in (Form.KERNEL, Form.ALGORITHM)
-
-
-def _is_lowered(op: Operation) -> bool:
-    if op.name.partition(".")[0] not in TARGET_DIALECTS or is_ordered_by_tokens(op):
-        return False
-    if isinstance(op, ml_program.Func):
-        return all(op.core_type(t) is t for t in (*op.function_type.inputs, *op.function_type.results))
-    return not isinstance(op, ml_program.Global | ml_program.GlobalUse) or _is_lowered_use(op)
-
-
-def _is_lowered_use(op: ml_program.Global | ml_program.GlobalUse) -> bool:
-    """Returns whether a global or a use of one has the form of lowered modules."""
-    if isinstance(op, ml_program.Global):
-        return is_lowered_global(op)
-    type = op.moved_type
-    return len(op.global_) == 1 and isinstance(type, TensorType) and type.shape is not None and None not in type.shape
+    return all(is_lowered(op) or is_elementary(op) for op in module.nested())
 
 
 def _keep_global(variables: LoweredGlobals, op: ml_program.Global, module: Module, diagnostics: Diagnostics) -> None:
@@ -352,18 +319,6 @@ def _called_only(module: Module, entry: str | None) -> set[Function]:
         return set()
     called = {op.callee for f in functions for op in f.walk() if isinstance(op, Invocation)}
     return {f for f in private if f in called}
-
-
-def _takes_sizes_to_fit(op: Op) -> bool:
-    """Returns whether inferred types assume that dims are compatible, which engines check when the operation runs.
-
-    Such an operation is not removed even if it is unused, because other types may depend on the assumption.
-    """
-    if not op.has_trait(traits.Broadcastable) or all(
-        isinstance(v.type, TensorType) and v.type.is_static for v in op.operands
-    ):
-        return False
-    return any(c.is_broadcast for c in infer(op).constraints)
 
 
 class _Lowering:
@@ -444,7 +399,7 @@ class _Lowering:
         return self.preserved is not None and self.preserved.stays(op)
 
     def _is_needed(self, op: Op) -> bool:
-        return op in self.copies or (self.defer is not Deferral.NONE and _takes_sizes_to_fit(op))
+        return op in self.copies or (self.defer is not Deferral.NONE and takes_sizes_to_fit(op))
 
     def _argument_type(self, argument: Value, lower_bound: int) -> Type:
         region = argument.owner.parent if isinstance(argument.owner, Block) else None
@@ -602,13 +557,13 @@ class _Lowering:
             self._use_global(op, operands, frame)
         elif self._stays(op):
             self._copy_kept(op, operands, frame)
-        elif _is_lowered(op) or _is_elementary(op):
+        elif is_lowered(op) or is_elementary(op):
             self._copy(op, operands, frame)
         elif isinstance(op, Op) and op.has_trait(traits.ConstantLike) and not any(r.is_used for r in op.results):
             # Not every constant has a meaning in terms of the core, and one that nothing uses needs none.
             return
         elif isinstance(op, Op) and op.form is Form.COMPOSITE:
-            if errors or (self.defer is Deferral.ALL and _may_be_deferred(op)):
+            if errors or (self.defer is Deferral.ALL and may_be_deferred(op)):
                 self._keep(op, operands, frame)
             else:
                 self._expand(op, operands, frame)

@@ -69,6 +69,6 @@ def _restored(before: Returned) -> list[Value]:
 
 
 def _may_be_renamed(value: Value, before: Returned) -> bool:
-    """Returns whether a value may take the name of an output: its own is no output's, and nothing refers to it."""
+    """Returns whether a value may take the name of an output: its own is of no output, and nothing refers to it."""
     names = {v.name for v in before.values} | before.function.referred_names
     return value.name not in names

@@ -53,7 +53,7 @@ class Growth:
 
 
 def _share_bytes(value: Value) -> int:
-    """Returns what a constant takes for each of its users, if all of them may be folded; else 0."""
+    """Returns the bytes of a constant for each of its users, if all of them may be folded; else 0."""
     data, users = known_data(value), value.users
     is_freed = all(known_data(v) is not None for user in users for v in user.operands)
     return data.size_bytes // len(users) if data is not None and is_freed else 0
@@ -61,7 +61,7 @@ def _share_bytes(value: Value) -> int:
 
 _GROWTH_SHARE = 100
 _OPERATION_BYTES = 64
-"""What an operation takes in a file, at least."""
+"""The least size of an operation in a file."""
 
 
 def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None, growth: Growth | None = None) -> int:

@@ -102,7 +102,7 @@ def test_graphs_that_say_less_than_they_receive_run(tmp_path: Path) -> None:
     ids=["Scan", "Loop"],
 )
 def test_nested_graphs_without_shapes_get_those_of_what_they_receive(
-    tmp_path: Path, node: onnx.NodeProto, inputs: dict[str, Shape], results: Sequence[Shape]
+    tmp_path: Path, node: onnx.NodeProto, inputs: dict[str, Shape], results: Sequence[Sequence[int]]
 ) -> None:
     # Those of onnxruntime's outputs.
     lowered = cir.lower(cir.load(_saved(tmp_path / "m.onnx", node, inputs, is_known=True)))

@@ -71,7 +71,7 @@ REFUSED: dict[str, tuple[ModelProto, str]] = {
         _model(_scan(scan_output_axes=[-3]), {"x": [3, 2], "z": [3, 2]}),
         "slices 'c' cannot be stacked along axis -3 of 2",
     ),
-    "a constant of nobody": (
+    "a constant without a node": (
         _model(
             [
                 onnx.NodeProto(op_type="Constant", name="n", attribute=[helper.make_attribute("value_int", 1)]),

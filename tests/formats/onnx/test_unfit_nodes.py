@@ -175,7 +175,7 @@ OF_ONNXRUNTIME: dict[str, NodeProto] = {
         "Resize", "x", "", "s", coordinate_transformation_mode="tf_half_pixel_for_nn", nearest_mode="floor"
     ),
 }
-"""What onnxruntime runs and ONNX does not document, or no longer."""
+"""Operators that onnxruntime runs and ONNX does not document, or no longer."""
 
 
 @pytest.mark.parametrize("case", OF_ONNXRUNTIME)

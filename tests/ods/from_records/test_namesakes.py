@@ -1,4 +1,4 @@
-"""A dialect of records that is named like one of a format, which is no dialect of MLIR: the records alone define it."""
+"""A dialect of records with the name of one of a format: the records alone define it."""
 
 from __future__ import annotations
 

@@ -147,10 +147,8 @@ def opt(
     through any number of rules: those of --rules, references of operations, and conversions.
     """
     check_output(session, output)
-    chosen = _passes(passes, pass_pipeline)
+    chosen = _passes(passes, pass_pipeline, is_default=level == "exact" and not keep_inputs)
     options = _Options(chosen, level, keep_inputs, growth)
-    if chosen is not None and (keep_inputs or level != "exact"):
-        raise click.UsageError("--level and --keep-initializer-inputs belong to the default passes")
     reports: list[RuleReport] = []
     rewrites, dialects = _rules(session, rule_files, unambiguous=is_unambiguous)
     with session.progress(f"reading {model}") as progress:
@@ -183,10 +181,15 @@ def opt(
     return Answer(answer.result, write, answer.status)
 
 
-def _passes(passes: str | None, pipeline: str | None) -> str | None:
-    """Returns the passes that users name. Raises: click.UsageError for two forms of them."""
+def _passes(passes: str | None, pipeline: str | None, *, is_default: bool) -> str | None:
+    """Returns the passes that users name.
+
+    Raises: click.UsageError for two forms of them, or if the options of the default passes are not their defaults.
+    """
     if passes is not None and pipeline is not None:
         raise click.UsageError("--passes and --pass-pipeline cannot be combined")
+    if (passes, pipeline) != (None, None) and not is_default:
+        raise click.UsageError("--level and --keep-initializer-inputs belong to the default passes")
     return passes if pipeline is None else pipeline
 
 

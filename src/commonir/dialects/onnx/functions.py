@@ -122,8 +122,8 @@ class LocalFunction(
         `instances` are shared by calls. Raises: DiagnosticError (E0209) when it calls itself, (E0502) for more operands
         than it has inputs, (E0303) for too many operations.
         """
-        wanted = _Wanted(self, tuple(types), attributes, tuple(absent))
-        return _instance(wanted, Instances() if instances is None else instances)
+        key = _InstanceKey(self, tuple(types), attributes, tuple(absent))
+        return _instance(key, Instances() if instances is None else instances)
 
 
 class Call(DeclaredResults, Invocation, name="onnx.call"):
@@ -151,10 +151,10 @@ class Call(DeclaredResults, Invocation, name="onnx.call"):
         result = self.callee
         return None if result is None else result.instance(types, self.attributes, self.absent, instances)
 
-    def wanted(self, types: Sequence[Type]) -> _Wanted | None:
-        """Returns what determines the instance that it runs; None if there is no such function."""
+    def key(self, types: Sequence[Type]) -> _InstanceKey | None:
+        """Returns the key of the instance that it runs; None if there is no such function."""
         result = self.callee
-        return None if result is None else _Wanted(result, tuple(types), self.attributes, self.absent)
+        return None if result is None else _InstanceKey(result, tuple(types), self.attributes, self.absent)
 
     def verify(self) -> Iterator[Diagnostic]:
         return self.verify_sharing(Shared())
@@ -213,8 +213,8 @@ class FunctionInstance(
         return self.sym_name
 
 
-class _Wanted(NamedTuple):
-    """What determines an instance."""
+class _InstanceKey(NamedTuple):
+    """The key of an instance."""
 
     function: LocalFunction
     types: tuple[Type, ...]
@@ -222,20 +222,20 @@ class _Wanted(NamedTuple):
     absent: tuple[int, ...]
 
 
-_Steps = Generator[_Wanted, FunctionInstance, None]
+_Steps = Generator[_InstanceKey, FunctionInstance, None]
 """Steps that yield what determines the instance that a call needs, and receive the instance."""
 
-_Building = Generator[_Wanted, FunctionInstance, FunctionInstance]
+_Building = Generator[_InstanceKey, FunctionInstance, FunctionInstance]
 
 
-def _instance(wanted: _Wanted, instances: Instances) -> FunctionInstance:
+def _instance(key: _InstanceKey, instances: Instances) -> FunctionInstance:
     """Returns an instance, after those of the calls in it.
 
     Those that are being built are in a dictionary, because functions may call each other deeper than Python does.
     Raises: DiagnosticError.
     """
-    building: dict[LocalFunction, tuple[_Wanted, _Building]] = {}
-    needed: _Wanted | None = wanted
+    building: dict[LocalFunction, tuple[_InstanceKey, _Building]] = {}
+    needed: _InstanceKey | None = key
     result: FunctionInstance | None = None
     while True:
         if needed is not None:
@@ -261,18 +261,18 @@ def _from(function: LocalFunction, building: Iterable[LocalFunction]) -> list[Lo
     return list(dropwhile(lambda f: f is not function, building))
 
 
-def _built(wanted: _Wanted) -> _Building:
-    function, types = wanted.function, wanted.types
+def _built(key: _InstanceKey) -> _Building:
+    function, types = key.function, key.types
     formal = function.inputs
-    places = [n for n in range(len(formal)) if n not in wanted.absent]
+    places = [n for n in range(len(formal)) if n not in key.absent]
     if len(types) > len(places):
-        text = f"'{function.sym_name}' has {plural(len(formal), 'input')}, found {len(types) + len(wanted.absent)}"
+        text = f"'{function.sym_name}' has {plural(len(formal), 'input')}, found {len(types) + len(key.absent)}"
         raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, text))
     actual = [formal[n] for n in places[: len(types)]]
     block = Block(types, [v.name for v in actual])
     values: dict[Value, Value | None] = dict.fromkeys(formal)
     values.update(zip(actual, block.arguments, strict=True))
-    known = {**dict(function.default_attributes.entries), **dict(wanted.attributes.entries)}
+    known = {**dict(function.default_attributes.entries), **dict(key.attributes.entries)}
     result = FunctionInstance(function.sym_name, Region([block]))
     # Its parent is that of the function, without being part of the program, so that calls in it are resolved.
     result.parent = function.parent
@@ -304,9 +304,9 @@ def _copy(source: Operation, values: dict[Value, Value | None], known: Mapping[s
     block.append(built)
     values.update(zip(source.results, built.results, strict=False))
     if isinstance(built, Call):
-        wanted = built.wanted([v.type for v in built.inputs])
-        if wanted is not None:
-            called = yield wanted
+        key = built.key([v.type for v in built.inputs])
+        if key is not None:
+            called = yield key
             for v, inside in zip(built.results, called.outputs, strict=False):
                 v.retype(inside.type if v.type is unknown else v.type)
     elif not isinstance(built, Custom):

@@ -402,7 +402,7 @@ class GraphEncoder:
     def _attributes(self, op: Op, into: Repeated[AttributeProto]) -> None:
         """Fills in the attributes of a definition in the order of the file."""
         references = unknown_fields.stored(op, ATTRIBUTE_REFERENCES)
-        unfit = unfit_attributes(op) if UNFIT_ATTRIBUTES in op.extra else {}
+        unfit: Mapping[str, Attribute] = unfit_attributes(op) if UNFIT_ATTRIBUTES in op.extra else {}
         names = list(dict.fromkeys([*unknown_fields.written_attributes(op), *references, *unfit]))
         declared = unknown_fields.kept_names(op, unknown_fields.ATTRIBUTE_ORDER)
         if declared is not None:

@@ -91,9 +91,9 @@ def test_function_of_two_numbers(operation: str) -> None:
     )
 
 
-@pytest.mark.parametrize(("part", "found"), [("f32", "f64"), ("tf32", "tf32"), ("i1", "i1")])
-def test_constant_without_contents_in_bytes_has_a_summary(part: str, found: str) -> None:
-    parts = "true, false" if found == "i1" else f"1.0 : {found}, 2.0 : {found}"
+@pytest.mark.parametrize(("part", "expected"), [("f32", "f64"), ("tf32", "tf32"), ("i1", "i1")])
+def test_constant_without_contents_in_bytes_has_a_summary(part: str, expected: str) -> None:
+    parts = "true, false" if expected == "i1" else f"1.0 : {expected}, 2.0 : {expected}"
     text = f"func.func @main() -> complex<{part}> {{\n %0 = complex.constant [{parts}] : complex<{part}>"
     module = commonir.loads(f"{text}\n return %0 : complex<{part}>\n}}", format="mlir")
     (summary,) = commonir.summarize(module).functions
