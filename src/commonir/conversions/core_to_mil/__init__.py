@@ -37,7 +37,7 @@ from commonir.conversions.core_to_mil.classifier import Labels, put_labels, take
 from commonir.conversions.core_to_mil.describe import Border, describe
 from commonir.conversions.core_to_mil.finish import finish
 from commonir.conversions.core_to_mil.images import with_images
-from commonir.conversions.core_to_mil.legal_types import LegalTypes, report_type_changes
+from commonir.conversions.core_to_mil.legal_types import LegalTypes, refuse_strings, report_type_changes
 from commonir.conversions.core_to_mil.low_rank import lower_ranks
 from commonir.conversions.core_to_mil.scalars import with_vectors
 from commonir.conversions.core_to_mil.versions import CHOICES, least_version, refuse_features, target_of, version_of
@@ -161,6 +161,8 @@ class _Work:
         result = legalize(
             legal, self.rules, Dialects(), target_of(self.version), chosen=_is_function, argument_type=_legal_type
         )
+        # After operations that cannot be converted, which are the cause of such outputs.
+        refuse_strings(self.module)
         result.entry = self.module.entry
         for key, value in neutral_attributes(self.module).items():
             result.set_extra(key, value)

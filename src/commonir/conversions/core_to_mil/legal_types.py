@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.core_to_mil.building import mil_element
@@ -43,26 +45,31 @@ class LegalTypes(ElementPolicy):
         return f32 if inside is f16 and not self._halves_at_border else inside
 
 
-def report_type_changes(module: Module, policy: LegalTypes, lost: Diagnostics) -> None:
-    """Reports inputs and outputs whose element type changes."""
+def _border_tensors(module: Module) -> Iterator[tuple[ml_program.Func, str, str, TensorType]]:
+    """Yields the tensors among inputs and outputs: the function, "input" or "output", the name and the type."""
     for function in module.body.operations:
         if not isinstance(function, ml_program.Func) or function.is_declaration:
             continue
         named = [(v.name, v, "input") for v in function.inputs]
         named += [(n, v, "output") for n, v in zip(function.output_names, function.outputs, strict=True)]
-        for name, value, what in named:
-            type = value.type
-            if not isinstance(type, TensorType):
-                continue
-            if type.element is string:
-                # Labels of classifiers are taken out before.
-                text = f"the {what} '{name}' has strings, and Core ML has them only as labels of a classifier"
-                raise refused(text)
-            try:
-                built = policy.at_border(type.element)
-            except DiagnosticError as error:
-                place = f"{function.sym_name}.{what} '{name}'"
-                raise DiagnosticError(*[d.located(where=place) for d in error.diagnostics]) from None
-            if built is not type.element:
-                text = f"the {what} '{name}' of '{function.sym_name}' changes from {type.element} to {built}"
-                lost.add(CHANGED_IN_CONVERSION, text)
+        yield from [(function, what, name, v.type) for name, v, what in named if isinstance(v.type, TensorType)]
+
+
+def refuse_strings(module: Module) -> None:
+    """Raises: DiagnosticError (E0601) for an input or output of strings. Labels of classifiers are taken out before."""
+    for _, what, name, type in _border_tensors(module):
+        if type.element is string:
+            raise refused(f"the {what} '{name}' has strings, and Core ML has them only as labels of a classifier")
+
+
+def report_type_changes(module: Module, policy: LegalTypes, lost: Diagnostics) -> None:
+    """Reports inputs and outputs whose element type changes."""
+    for function, what, name, type in _border_tensors(module):
+        try:
+            built = policy.at_border(type.element)
+        except DiagnosticError as error:
+            place = f"{function.sym_name}.{what} '{name}'"
+            raise DiagnosticError(*[d.located(where=place) for d in error.diagnostics]) from None
+        if built is not type.element:
+            text = f"the {what} '{name}' of '{function.sym_name}' changes from {type.element} to {built}"
+            lost.add(CHANGED_IN_CONVERSION, text)
