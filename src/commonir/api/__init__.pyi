@@ -83,6 +83,7 @@ from commonir.api.running import run_converted as run_converted
 from commonir.api.running import run_steps as run_steps
 from commonir.api.running import run_with_onnxruntime as run_with_onnxruntime
 from commonir.api.running import runs as runs
+from commonir.api.running import runs_together as runs_together
 from commonir.api.running import scalar_input as scalar_input
 from commonir.api.running import shape_mismatches as shape_mismatches
 from commonir.api.running import together as together

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from commonir.ir.interface import Port
     from commonir.ir.module import Function
     from commonir.ir.types import Type
-    from commonir.runtime.engine import EngineOptions, Executable
+    from commonir.runtime.engine import EngineOptions, Executable, RanksEngine
     from commonir.runtime.state import State
     from commonir.runtime.steps import Steps
 
@@ -207,16 +207,26 @@ def together(engine: str | None) -> AbstractContextManager[bool]:
 
     Raises: DiagnosticError (E0705).
     """
+    chosen = _engine_of_ranks(engine)
+    return nullcontext(True) if chosen is None else chosen.together()
+
+
+def runs_together(engine: str | None) -> bool:
+    """Returns whether an engine of this name has several processes, which run a program together."""
+    return _engine_of_ranks(engine) is not None
+
+
+def _engine_of_ranks(name: str | None) -> RanksEngine | None:
     from commonir.runtime.engine import Engines, runs_ranks  # noqa: PLC0415
 
-    if engine is None:
-        return nullcontext(True)
+    if name is None:
+        return None
     try:
-        chosen = Engines().get(engine)
+        chosen = Engines().get(name)
     except DiagnosticError:
         # It is reported when the program runs, after errors of the program itself.
-        return nullcontext(True)
-    return chosen.together() if runs_ranks(chosen) else nullcontext(True)
+        return None
+    return chosen if runs_ranks(chosen) else None
 
 
 def read_image(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, TypedDict
 
@@ -152,10 +152,12 @@ class Session:
         can_ask = not self.is_json and self.err.is_terminal and sys.stdin.isatty()
         return can_ask and click.confirm(f"replace {escape(output)}?", err=True)
 
-    def limited_time(self, seconds: float | None) -> AbstractContextManager[TimeLeft]:
-        """Returns a context that limits the time of the command."""
-        from commonir.cli.limits import limited_time  # noqa: PLC0415  few commands run programs
+    def limited_time(self, seconds: float | None, *, is_watched: bool = True) -> AbstractContextManager[TimeLeft]:
+        """Returns a context that limits the time of the command; only the engine ends a run that is not watched."""
+        from commonir.cli.limits import TimeLeft, limited_time  # noqa: PLC0415  few commands run programs
 
+        if not is_watched:
+            return nullcontext(TimeLeft(seconds))
         return limited_time(seconds, self._answer_refusal)
 
     def limited_memory(self, limit_bytes: int | None) -> AbstractContextManager[None]:

@@ -184,7 +184,12 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
     check_sharding(options.ranks, options.parallel)
     check_suffixes(options)
     _check_reproducible(options)
-    with session.limited_memory(options.mem_limit), session.limited_time(options.time_limit) as left:
+    # Processes that run together report together who waits for whom, which takes longer than a watch would wait.
+    is_watched = not session.api.runs_together(options.engine)
+    with (
+        session.limited_memory(options.mem_limit),
+        session.limited_time(options.time_limit, is_watched=is_watched) as left,
+    ):
         return _run_all(session, model, inputs, options, left)
 
 

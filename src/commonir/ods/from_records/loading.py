@@ -123,13 +123,20 @@ def _defined(
             if name in names:
                 raise wrong(record, f"'{name}' is defined twice, also by '{names[name].name_text}'")
             names[name] = record
+            own = _defined_in_mlir(name, dialects)
             if is_a(record, OLDER):
-                out[record.name_text] = DefiningOlder(record, context, dialects.find(name)).build()
+                out[record.name_text] = DefiningOlder(record, context, own).build()
             else:
-                out[record.name_text] = define(record, context, dialects.find(name))
+                out[record.name_text] = define(record, context, own)
         except DiagnosticError as error:
             faults += error.diagnostics
     return out
+
+
+def _defined_in_mlir(name: str, dialects: Dialects) -> type[Op] | None:
+    """Returns the definition that an operation has already, unless it is of a format, such as those of `onnx`."""
+    dialect = dialects.get(name.partition(".")[0])
+    return None if dialect is None or dialect.keeps_names else dialects.find(name)
 
 
 def _dialects(records: Records, loaded: Loaded, dialects: Dialects) -> Iterator[Dialect]:

@@ -291,8 +291,6 @@ class Defining:
         self.collect()
         if own is not None and issubclass(own, RecordOp):
             own = own.python_definition  # a file loaded before has the same record
-        elif own is not None and not issubclass(own, MlirOp):
-            own = None  # a format has a dialect of this name, such as `onnx`, that is not in MLIR
         self.own = own if own is not None and _agrees(own, self.fields, self.vague) else None
         if self.own is not None:
             self._take_names(self.own)

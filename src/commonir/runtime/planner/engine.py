@@ -61,6 +61,9 @@ DIRECT_ELEMENTS = 1 << 15
 DIRECT_ROUNDS = 1 << 9
 """Loops with up to this many operations in all iterations together may be evaluated without a plan."""
 
+PLANNED_DEPTH = 8
+"""Loops that hold regions deeper than this are planned from inside: planning one whole takes several frames a level."""
+
 NESTED_SHAPES = 3
 """The number of shapes for which loops are planned as part of a segment; then only their bodies are planned."""
 
@@ -436,11 +439,17 @@ def _may_be_long(op: Operation, values: Mapping[Value, Array]) -> bool:
     """Returns whether a loop may have so many iterations that planning it pays off at once."""
     match op:
         case core.While():
-            return True
+            return not _is_deeper(op, PLANNED_DEPTH)
         case core.Scan():
             return len(values[op.sequences[0]]) * len(op.body.block) > DIRECT_ROUNDS
         case _:
             return False
+
+
+def _is_deeper(op: Operation, levels: int) -> bool:
+    """Returns whether regions of an operation are nested more than some levels deep; looks no deeper than that."""
+    inner = [nested for region in op.regions for nested in region.block.operations if nested.regions]
+    return bool(inner) and (levels == 0 or any(_is_deeper(nested, levels - 1) for nested in inner))
 
 
 def _is_pure(op: Operation) -> bool:
