@@ -30,7 +30,7 @@ from commonir.ir.interface import metadata_of, set_metadata
 from commonir.ir.module import Module, replace_function
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ElementType
-from commonir.ods import Dialects, Form, Op, check_operation
+from commonir.ods import Dialects, Form, Op
 from commonir.ods.patterns import version_number
 from commonir.passes.describe_ports import described_ports
 from commonir.passes.half_precision import PrecisionLog, operations_to_keep
@@ -117,10 +117,10 @@ def _copy_outputs(block: Block, sources: Sequence[Value], identity: type[Op]) ->
     for v, source in zip(last.operands, sources, strict=True):
         output = v
         if v.name != source.name or v in outputs:
-            copy = identity(v)
-            if check_operation(copy):
+            try:
+                copy = identity(v)
+            except DiagnosticError:
                 # Older versions copy no lists, so that such an output has the name of its source.
-                copy.erase()
                 outputs.append(v)
                 continue
             copy.location = source.owner.location if isinstance(source.owner, Operation) else None
