@@ -61,4 +61,6 @@ def _files_in(folders: Sequence[Path]) -> Iterator[WildFile]:
                 if digest in seen:
                     continue
                 seen.add(digest)
+            elif path.suffix != ".mlpackage":
+                continue
             yield WildFile(path, path.relative_to(folder).as_posix())

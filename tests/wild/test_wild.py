@@ -34,6 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_each_content_is_judged_once(folder: Path) -> None:
+    (folder / "folder.onnx").mkdir()
     names = [case.file.name for case in cases_in([folder], ["run"])]
     assert names == ["again.onnx", "broken.onnx", "unknown.onnx"]
 
@@ -63,6 +64,16 @@ def test_another_result_is_wrong(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     outcome = Judge(memory_bytes=0)(case)
     assert outcome.verdict is Verdict.WRONG
     assert "differs in" in outcome.reason
+
+
+def test_error_that_onnxruntime_reports_in_a_run_is_right(tmp_path: Path) -> None:
+    from tests.wild.stages import Judge  # noqa: PLC0415  needs the oracle
+
+    path = tmp_path / "m.onnx"
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3] x) => (float[2,3] y) { y = LpNormalization <axis = 2> (x) }"""
+    onnx.save(onnx.parser.parse_model(text), path)
+    assert Judge(memory_bytes=0)(Case(WildFile(path, "m.onnx"), "check")).verdict is Verdict.RIGHT
 
 
 @pytest.mark.slow

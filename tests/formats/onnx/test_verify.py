@@ -214,6 +214,10 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
             "W0204 graph.node[0] 'n': no definition of 'own.Relu' is known",
         ],
     ),
+    "no operator set and no node": (
+        _with(lambda m: (m.ClearField("opset_import"), m.graph.ClearField("node"), m.graph.ClearField("output"))),
+        ["E0209 opset_import: M2: no operator set is stated"],
+    ),
     "an operator set of the future": (
         _with(lambda m: m.opset_import[0].MergeFrom(onnx.OperatorSetIdProto(version=99))),
         ["E0203 opset_import: M3: version 99 of 'ai.onnx' is not known yet: 28 is the newest"],

@@ -3,7 +3,7 @@
 Rules are labelled: M of the model, G of graphs, F of local functions, S of sharding (`sharding.py`).
 
 M1. The model states a version of the IR, and one that is known.
-M2. It states versions of the operator sets that its nodes use.
+M2. It states versions of the operator sets that its nodes use, and of one operator set at least.
 M3. Operator sets are of versions that are known.
 G1. Graphs have a name.
 G2. Inputs and outputs of the graph have types.
@@ -58,6 +58,7 @@ from commonir.ods.inference import infer
 from commonir.symbolic import DimExpr
 
 NEWEST_IR_VERSION = 14
+_FIRST_IR_WITH_OPERATOR_SETS = 3
 _GRAPH_NAME = "main"
 
 Holder = onnx.Graph | onnx.LocalFunction
@@ -69,6 +70,7 @@ def verify_model(module: Module) -> list[Diagnostic]:
     graphs = [op for op in module.body.operations if isinstance(op, onnx.Graph)]
     functions = [op for op in module.body.operations if isinstance(op, onnx.LocalFunction)]
     result = list(_check_versions(module))
+    result += _check_empty_imports(module, graphs)
     domains = {f.domain for f in functions}
     for holder in (*graphs, *functions):
         result += _check_holder(holder, domains)
@@ -93,6 +95,26 @@ def _check_versions(module: Module) -> Iterator[Diagnostic]:
         yield Diagnostic(MALFORMED_PROGRAM, "M1: the model states no version of the IR", where="ir_version", fix=fix)
     else:
         yield from check_ir_version(version)
+
+
+def _check_empty_imports(module: Module, graphs: Iterable[onnx.Graph]) -> Iterator[Diagnostic]:
+    """Yields an error for a graph that states no operator set at all; where it has nodes, they have the error."""
+    declared = module.extra.get(onnx.IR_VERSION)
+    if not isinstance(declared, IntegerAttr) or declared.value < _FIRST_IR_WITH_OPERATOR_SETS:
+        return
+    for graph in graphs:
+        if not graph.opset_import.entries and not any(isinstance(op, _NODES) for op in graph.body.operations):
+            known = range(1, onnx.newest_version("") + 1)
+            version = max([v for v in known if onnx.ir_version_of(v) <= declared.value])
+            fix = _stating(graph, "", version)
+            yield Diagnostic(MALFORMED_PROGRAM, "M2: no operator set is stated", where="opset_import", fix=fix)
+
+
+def _stating(holder: Holder, domain: str, version: int) -> Fix:
+    """Returns the fix that states the version of an operator set."""
+    text = f"stated version {version} of the operator set '{domain or 'ai.onnx'}'"
+    imports = DictionaryAttr((*holder.opset_import.entries, (domain, IntegerAttr(version))))
+    return Fix(text, partial(_replace, holder, opset_import=imports), holder)
 
 
 def _unstate(module: Module) -> None:
@@ -227,13 +249,8 @@ class _NodeChecks:
             ir_version = declared.value if isinstance(declared, IntegerAttr) else 0
             uses = self._uses_of(domain)
             version = only_version(domain, uses, ir_version) if uses else None
-            self._fixes[domain] = None if version is None else self._stating_version(domain, version)
+            self._fixes[domain] = None if version is None else _stating(self._holder, domain, version)
         return self._fixes[domain]
-
-    def _stating_version(self, domain: str, version: int) -> Fix:
-        text = f"stated version {version} of the operator set '{domain or 'ai.onnx'}'"
-        imports = DictionaryAttr((*self._holder.opset_import.entries, (domain, IntegerAttr(version))))
-        return Fix(text, partial(_replace, self._holder, opset_import=imports), self._holder)
 
     def _uses_of(self, domain: str) -> Sequence[Use]:
         if self._uses is None:
