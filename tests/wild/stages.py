@@ -226,8 +226,8 @@ def _run(path: Path) -> Measures:
 
 
 def _seconds(run: Callable[[], object], first: float = 0.0) -> float:
-    """The time of a run of what has run before: the least of three, or `first` where that is over a second."""
-    if first > 1:
+    """The time of a run of what has run before: the least of three, or `first` where that is over ten seconds."""
+    if first > 10:
         return first
     least = float("inf")
     for _ in range(3):

@@ -202,3 +202,15 @@ def test_early_form_of_sampling(mode: str, padding_mode: str, align_corners: int
     draws = Draws(14)
     inputs = [draws.floats(1, 2, 5, 6), draws.floats(1, 4, 3, 2)]
     check("GridSample", inputs, mode=mode, padding_mode=padding_mode, align_corners=align_corners)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 1), (2, 3, 4, 4), (0, 3, 3), (7, 7)])
+def test_inverse(dtype: Any, shape: tuple[int, ...]) -> None:
+    x = np.linalg.qr(Draws(17).floats(*shape).astype(np.float64))[0] * 2 if 0 not in shape else np.zeros(shape)
+    check("Inverse", [x.astype(dtype)], rtol=5e-3 if dtype == np.float16 else 1e-4)
+
+
+def test_inverse_with_zeros_on_the_diagonal() -> None:
+    (result,) = check("Inverse", [np.array([[0, 2, 0], [0, 0, 4], [1, 0, 0]], np.float32)])
+    assert result.tolist() == [[0, 0, 1], [0.5, 0, 0], [0, 0.25, 0]]

@@ -260,3 +260,19 @@ def test_products_of_integers_of_16_bits() -> None:
         result = run_here(model, {"x0": signless, "x1": np.ascontiguousarray(signless.T)}, engine)
         # onnxruntime computes none without a sign: 65535 * 65535 + 2 * 2
         assert [(x.dtype, x.tolist()) for x in result] == [(np.uint32, [[4294836229]])]
+
+
+@pytest.mark.parametrize("quant_type", [0, 1])
+def test_product_with_codes_of_bitsandbytes(quant_type: int) -> None:
+    """Blocks may end inside of a row; there are more scales than whole blocks."""
+    draws = Draws(31)
+    rows, length, block = 5, 18, 16
+    codes, scales = draws.integers(np.uint8, rows * length // 2), draws.scales(-(-rows * length // block))
+    shape = {"K": length, "N": rows, "block_size": block, "quant_type": quant_type}
+    check("MatMulBnb4", [draws.floats(2, 3, length), codes, scales], constant=[1, 2], **shape)
+    (columns,) = check("MatMulBnb4", [np.eye(length, dtype=np.float32), codes, scales], constant=[1, 2], **shape)
+    # onnxruntime's kernel for CPUs reads past the matrix where it is not transposed.
+    a = draws.floats(2, rows)
+    model = node_model("MatMulBnb4", [a, codes, scales], 1, constant=[1, 2], transB=0, **shape)
+    for engine in ENGINES:
+        np.testing.assert_allclose(run_here(model, {"x0": a}, engine)[0], a @ columns.T, rtol=1e-5, atol=1e-6)

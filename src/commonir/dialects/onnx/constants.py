@@ -5,6 +5,10 @@ Source: ONNX operator reference, default domain, versions 1 to 27.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.base.file_codes import QUESTIONABLE_MODEL
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
     ANY_1,
@@ -15,7 +19,6 @@ from commonir.dialects.onnx.base import (
     ANY_24,
     ANY_25,
     BOOLEAN,
-    FLOATS_1,
     FLOATS_8,
     INTEGERS_2,
     INTEGERS_4,
@@ -83,7 +86,8 @@ class Constant(
     """A tensor known before the program runs, given by exactly one of the attributes.
 
     `sparse_value` has the entries `values`, `indices` (a row-major index, or a row of indices, for each value) and
-    `dims` (the shape); all other elements are zero.
+    `dims` (the shape); all other elements are zero. Before version 9 only floats are documented; exporters wrote all
+    types, and runtimes take them.
     """
 
     value_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None, since="opset12")
@@ -96,9 +100,18 @@ class Constant(
     value: Data | None = attribute(attr_types.data, default=None, since="opset11", before=attribute(attr_types.data))
     output: Value = result("T")
     T = by_version(
-        opset1=FLOATS_1, opset9=ANY_1, opset13=ANY_13, opset19=ANY_19, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24,
+        opset1=ANY_1, opset9=ANY_1, opset13=ANY_13, opset19=ANY_19, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24,
         opset25=ANY_25,
     )  # fmt: skip
+
+    def verify(self) -> Iterator[Diagnostic]:
+        value = self.value
+        if self.since == "opset1" and value is not None and not value.element.is_float:
+            text = (
+                f"{self.name}: before opset 9 constants are documented to be floats, and this one is of {value.element}"
+            )
+            help = "runtimes take it; convert the model to opset 9 or later for onnx's shape inference"
+            yield Diagnostic(QUESTIONABLE_MODEL, text, help=help)
 
     def data(self) -> Data:
         value = self.value

@@ -19,6 +19,7 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f32, f64
+from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, positive, result, same_as
 
 INVERSE_DEVIATION_FLOOR = 1e-9
@@ -273,7 +274,10 @@ class GroupNormalization18(OnnxOp, name="onnx.GroupNormalization", since="opset1
 
 
 class MeanVarianceNormalization(OnnxOp, name="onnx.MeanVarianceNormalization"):
-    """Mean-variance normalization: the tensor normalized to mean 0 and variance 1 over some axes."""
+    """Mean-variance normalization: the tensor normalized to mean 0 and variance 1 over some axes.
+
+    Axes that the tensor does not have are left out, as in onnxruntime: the default ones are those of images.
+    """
 
     X: Value = operand("T")
     axes: tuple[int, ...] = attribute(attr_types.integers, default=(0, 2, 3))
@@ -282,8 +286,12 @@ class MeanVarianceNormalization(OnnxOp, name="onnx.MeanVarianceNormalization"):
 
     def reference(self, X: Value) -> Value:
         wide = core.widened(X)
-        centred = core.sub(wide, core.reduce_mean(wide, self.axes, True))
-        deviation = core.sqrt(core.reduce_mean(core.mul(centred, centred), self.axes, True))
+        rank = rank_of(X)
+        axes = tuple(sorted({axis_from_start(a, rank) for a in self.axes if a < rank}))
+        if not axes:
+            raise NotationError(f"a tensor of rank {rank} has none of the axes {list(self.axes)}")
+        centred = core.sub(wide, core.reduce_mean(wide, axes, True))
+        deviation = core.sqrt(core.reduce_mean(core.mul(centred, centred), axes, True))
         return core.narrowed(core.div(centred, core.add(deviation, core.splat(INVERSE_DEVIATION_FLOOR, wide))), X)
 
 

@@ -28,7 +28,6 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, boolean, f64, i64, u8
-from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, by_version, known_dims, operand, result
 from commonir.symbolic import element_count
 
@@ -47,7 +46,10 @@ Combine = Callable[[Value, Axes, bool], Value]
 
 
 class Reduction(OnnxOp):
-    """Reduces some axes; all of them without `axes`, unless `noop_with_empty_axes` is set."""
+    """Reduces some axes; all of them without `axes`, unless `noop_with_empty_axes` is set.
+
+    An axis that is named twice is reduced once, as in onnxruntime.
+    """
 
     combine: ClassVar[Combine]
     data: Value = operand("T")
@@ -59,40 +61,39 @@ class Reduction(OnnxOp):
     reduced: Value = result("T")
 
     def infer(self) -> tuple[Type, ...]:
-        """Returns the types even for unknown axes: their number determines the rank, and `keepdims` preserves it."""
+        """Returns the types even for unknown axes: a single one removes one axis, and `keepdims` preserves the rank."""
         type = tensor_type(self.data)
-        named, count = self._named(type.rank)
+        named, count = self._named()
         if count == 0 and self.noop_with_empty_axes:
             return (type,)
         if type.shape is None:
             return (type.with_shape(() if count == 0 and not self.keepdims else None),)
         rank = len(type.shape)
         if named is None:
-            left = rank if self.keepdims else None if count is None else rank - count
+            left = (
+                rank if self.keepdims else rank - 1 if count == 1 else None
+            )  # of several axes, one may be named twice
             return (type.with_shape(None if left is None else (None,) * left),)
         folded = {axis_from_start(a, rank) for a in named} or set(range(rank))
-        if named and len(folded) != len(named):
-            raise NotationError(f"axes {list(named)} name one axis twice")
         kept = [1 if a in folded else n for a, n in enumerate(type.shape) if self.keepdims or a not in folded]
         return (type.with_shape(tuple(kept)),)
 
-    def _named(self, rank: int | None) -> tuple[tuple[int, ...] | None, int | None]:
-        """The axes that are named, if known, and how many they are; as many as the rank are all."""
+    def _named(self) -> tuple[tuple[int, ...] | None, int | None]:
+        """The axes that are named, if known, and how many they are."""
         given: Value | None = self.as_operand("axes")
         if given is None:
             return (), 0
         elements, count = known_dims(given), (tensor_type(given).shape or (None,))[0]
         if elements is not None:
             return tuple([a for a in elements if isinstance(a, int)]), len(elements)
-        if not isinstance(count, int):
-            return None, None
-        return tuple(range(count)) if count in (0, rank) else None, count
+        return (() if count == 0 else None), count if isinstance(count, int) else None
 
     def reference(self, data: Value, axes: Value | None) -> Value:
         rank = rank_of(data)
-        named, _ = self._named(rank)
+        named, _ = self._named()
         if named is None and axes is not None:
             named = fixed(axes, "axes")
+        named = tuple(dict.fromkeys([axis_from_start(a, rank) for a in named or ()]))
         is_folded = named or not self.noop_with_empty_axes
         return type(self).combine(data, named or tuple(range(rank)) if is_folded else None, self.keepdims)
 

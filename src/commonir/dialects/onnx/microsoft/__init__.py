@@ -10,10 +10,11 @@ import_members(
     globals(),
     {
         "attention": "Attention GroupQueryAttention MultiHeadAttention QAttention RotaryEmbedding",
-        "blocks": "GatherBlockQuantized MatMulNBits",
+        "blocks": "GatherBlockQuantized MatMulBnb4 MatMulNBits",
         "experimental": "Affine Crop DynamicSlice ImageScaler ParametricSoftplus Scale ScaledTanh",
         "fused": "BiasGelu BiasSplitGelu CDist FastGelu FusedConv FusedGemm FusedMatMul Gelu QuickGelu TransposeMatMul",
         "legacy_ops": "ExpandDims GatherND GridSample Pad Range Trilu Unique",
+        "matrices": "Inverse",
         "normalization": (
             "EmbedLayerNormalization LayerNormalization SimplifiedLayerNormalization SkipLayerNormalization "
             "SkipSimplifiedLayerNormalization"

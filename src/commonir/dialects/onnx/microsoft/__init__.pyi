@@ -6,6 +6,7 @@ from commonir.dialects.onnx.microsoft.attention import MultiHeadAttention as Mul
 from commonir.dialects.onnx.microsoft.attention import QAttention as QAttention
 from commonir.dialects.onnx.microsoft.attention import RotaryEmbedding as RotaryEmbedding
 from commonir.dialects.onnx.microsoft.blocks import GatherBlockQuantized as GatherBlockQuantized
+from commonir.dialects.onnx.microsoft.blocks import MatMulBnb4 as MatMulBnb4
 from commonir.dialects.onnx.microsoft.blocks import MatMulNBits as MatMulNBits
 from commonir.dialects.onnx.microsoft.experimental import Affine as Affine
 from commonir.dialects.onnx.microsoft.experimental import Crop as Crop
@@ -31,6 +32,7 @@ from commonir.dialects.onnx.microsoft.legacy_ops import Pad as Pad
 from commonir.dialects.onnx.microsoft.legacy_ops import Range as Range
 from commonir.dialects.onnx.microsoft.legacy_ops import Trilu as Trilu
 from commonir.dialects.onnx.microsoft.legacy_ops import Unique as Unique
+from commonir.dialects.onnx.microsoft.matrices import Inverse as Inverse
 from commonir.dialects.onnx.microsoft.normalization import EmbedLayerNormalization as EmbedLayerNormalization
 from commonir.dialects.onnx.microsoft.normalization import LayerNormalization as LayerNormalization
 from commonir.dialects.onnx.microsoft.normalization import SimplifiedLayerNormalization as SimplifiedLayerNormalization

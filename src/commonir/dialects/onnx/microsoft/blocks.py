@@ -8,9 +8,9 @@ from __future__ import annotations
 from commonir.dialects import core
 from commonir.dialects.onnx.base import FLOATS_8, INTEGERS_4, POSITIONS, OnnxOp, axis_from_start, element_of, shape_of
 from commonir.dialects.onnx.quantization import HALF_AND_SINGLE, WHOLE, dequantized
-from commonir.ir.data import Data, DeferredData, InlineData, codes_of, packed_codes
+from commonir.ir.data import Data, DeferredData, InlineData, codes_of, data_of, packed_codes
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, f4e2m1fn, u2, u4, u8
+from commonir.ir.types import TensorType, f4e2m1fn, f32, i32, u2, u4, u8
 from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, element_type, known_data, one_of, operand, positive, result, traits
 from commonir.symbolic import Dim, ceil_div
@@ -172,3 +172,50 @@ def _taken(values: Value, places: Value, axis: int) -> Value:
     if shape[axis] == 1:
         places = core.fill(core.splat(0, places), shape_of(places))
     return core.gather(values, places, axis)
+
+
+_FP4 = (0.0, 0.005208333333, 0.66666667, 1.0, 0.33333333, 0.5, 0.16666667, 0.25)
+_NF4 = (
+    *(-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334),
+    *(-0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224),
+    *(0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0),
+)
+_TABLES = ((*_FP4, *[-x for x in _FP4]), _NF4)
+"""What the codes of 4 bits of bitsandbytes stand for, by `quant_type`."""
+
+
+def _in_type_of(values: Value, x: Value) -> Value:
+    return values if element_of(values) is element_of(x) else core.cast(values, element_of(x))
+
+
+class MatMulBnb4(OnnxOp, name="onnx.microsoft.MatMulBnb4", since="microsoft1"):
+    """Product with a transposed matrix whose elements are codes of 4 bits, two in a byte, the first in the upper bits.
+    Codes stand for numbers of a table, FP4 or NF4, which are multiplied by a scale for each block of the flat matrix.
+
+    Source: onnxruntime, contrib operator reference, version 1.
+    """
+
+    A: Value = operand("T1")
+    B: Value = operand("T2")
+    absmax: Value = operand("T1")
+    K: int = attribute(attr_types.integer, check=positive)
+    N: int = attribute(attr_types.integer, check=positive)
+    block_size: int = attribute(attr_types.integer, check=positive)
+    quant_type: int = attribute(attr_types.integer, check=one_of(0, 1))
+    training_mode: int = attribute(attr_types.integer, default=0)
+    transB: bool = attribute(attr_types.flag, default=True)
+    Y: Value = result("T1")
+    T1 = HALF_AND_SINGLE
+    T2 = BYTE
+
+    def reference(self, A: Value, B: Value, absmax: Value) -> Value:
+        count, blocks = self.N * self.K, -(-self.N * self.K // self.block_size)
+        pairs = core.bits_as(core.reshape(B, (-(-count // 2),)), u4)
+        codes = core.cast(core.reshape(core.reverse(pairs, (1,)), (-1,)), i32)
+        table = core.constant(data_of(f32, (16,), _TABLES[self.quant_type]))
+        numbers = core.gather(_in_type_of(table, A), codes, 0)
+        short = blocks * self.block_size - shape_of(codes)[0]
+        padded = core.concat((numbers, core.fill(core.scalar(0.0, element_of(A)), (short,))), 0) if short else numbers
+        scaled = core.mul(core.reshape(padded, (blocks, self.block_size)), core.reshape(absmax, (blocks, 1)))
+        flat = core.slice(core.reshape(scaled, (-1,)), (0,), (count,), (1,))
+        return core.matmul(A, core.reshape(flat, (self.N, self.K)), False, self.transB)

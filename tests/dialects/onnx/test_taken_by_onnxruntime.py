@@ -1,0 +1,57 @@
+"""What onnxruntime takes beyond the documentation of operators gives what it gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+
+import commonir
+
+from tests.conversions.running import run_onnx
+from tests.dialects.onnx.onnx_programs import assert_same, run_here
+
+ENGINES = ("numpy", "reference")
+
+
+@pytest.mark.parametrize("opset", [1, 8])
+@pytest.mark.parametrize("values", [np.array([1, -2]), np.array([True]), np.array(3, np.uint8)])
+def test_constants_of_any_type_in_old_versions(opset: int, values: NDArray[Any], tmp_path: Path) -> None:
+    node = helper.make_node("Constant", [], ["y"], value=numpy_helper.from_array(values))
+    element = helper.np_dtype_to_tensor_dtype(values.dtype)
+    graph = helper.make_graph([node], "g", [], [helper.make_tensor_value_info("y", element, values.shape)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=3)
+    expected = run_onnx(model.SerializeToString(), {})
+    for engine in ENGINES:
+        assert_same(run_here(model, {}, engine), expected)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    (finding,) = commonir.verify(commonir.load(path))
+    assert (finding.code.id, finding.is_error) == ("W0205", False)
+    assert "before opset 9" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((5,), None),
+        ((2, 3), None),
+        ((2, 3, 4), None),
+        ((2, 3, 4, 5, 2), None),
+        ((2, 3, 4), (0, 5)),
+        ((2, 3, 4), (1, 1)),
+    ],
+)
+def test_normalization_over_axes_that_are_there(shape: tuple[int, ...], axes: tuple[int, ...] | None) -> None:
+    x = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+    node = helper.make_node("MeanVarianceNormalization", ["x"], ["y"], **({} if axes is None else {"axes": axes}))
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph([node], "g", [value("x", 1, shape)], [value("y", 1, shape)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    expected = run_onnx(model.SerializeToString(), {"x": x})
+    for engine in ENGINES:
+        assert_same(run_here(model, {"x": x}, engine), expected)
