@@ -268,7 +268,7 @@ def test_product_with_codes_of_bitsandbytes(quant_type: int) -> None:
     draws = Draws(31)
     rows, length, block = 5, 18, 16
     codes, scales = draws.integers(np.uint8, rows * length // 2), draws.scales(-(-rows * length // block))
-    shape = {"K": length, "N": rows, "block_size": block, "quant_type": quant_type}
+    shape: dict[str, Any] = {"K": length, "N": rows, "block_size": block, "quant_type": quant_type}
     check("MatMulBnb4", [draws.floats(2, 3, length), codes, scales], constant=[1, 2], **shape)
     (columns,) = check("MatMulBnb4", [np.eye(length, dtype=np.float32), codes, scales], constant=[1, 2], **shape)
     # onnxruntime's kernel for CPUs reads past the matrix where it is not transposed.

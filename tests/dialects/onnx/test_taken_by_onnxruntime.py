@@ -48,7 +48,9 @@ def test_constants_of_any_type_in_old_versions(opset: int, values: NDArray[Any],
 )
 def test_normalization_over_axes_that_are_there(shape: tuple[int, ...], axes: tuple[int, ...] | None) -> None:
     x = np.random.default_rng(0).normal(size=shape).astype(np.float32)
-    node = helper.make_node("MeanVarianceNormalization", ["x"], ["y"], **({} if axes is None else {"axes": axes}))
+    node = helper.make_node("MeanVarianceNormalization", ["x"], ["y"])
+    if axes is not None:
+        node.attribute.append(helper.make_attribute("axes", axes))
     value = helper.make_tensor_value_info
     graph = helper.make_graph([node], "g", [value("x", 1, shape)], [value("y", 1, shape)])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)

@@ -37,6 +37,8 @@ TEXTS = {
     + "g (seq(float[2]) a, optional(seq(int64)) b, map(string, float[N]) c, sparse_tensor(float[3, 4]) d,"
     " opaque(x.y, z) e, opaque(t) f) => (string y) { y = Neg(a) }",
     "untyped": _HEAD + "g (float x) => (y) { y = Neg(x) }",
+    "left out": _HEAD
+    + "g (float x) => (float y) { y, , z = d.Op (x,,x) , w = d.Op (, x) a = d.Op (x, ) b = d.Op (,) }",
     "nodes": _HEAD + 'g (float x) => (float y) { [n] y = Neg(x) a, "", "b c" = d.e.Op(x, "", x) = None() = d.F:o (y) }',
     "attributes": _HEAD
     + "g (float x) => (float y) { y = d.Op <a = 1, b: float = 1, c = 1.5, d = -2e3, e = nan, f = -inf, g = infinity,"

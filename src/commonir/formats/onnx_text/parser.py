@@ -396,7 +396,7 @@ class _Parser:
             node.name = self._quotable()
             self._expect("]")
         while not self._accept("="):
-            node.output.append(self._quotable())
+            node.output.append(self._optional_name())
             if not self._is("="):
                 self._expect(",")
         node.domain, _, node.op_type = self._qualified().rpartition(".")
@@ -404,8 +404,12 @@ class _Parser:
             node.overload = self._name()
         self._attributes(node)
         self._expect("(")
-        self._several(")", lambda: node.input.append(self._quotable()))
+        self._several(")", lambda: node.input.append(self._optional_name()))
         self._attributes(node)
+
+    def _optional_name(self) -> str:
+        """Returns the name of an operand or result, which is empty where nothing stands before a comma."""
+        return "" if self._is(",") else self._quotable()
 
     def _qualified(self) -> str:
         parts = [self._name()]
