@@ -88,13 +88,15 @@ class OnnxRuntime:
         return Prepared(onnxruntime_runner(model))
 
 
-def onnxruntime_runner(model: Path) -> Run:
-    """A model prepared by onnxruntime. Raises: Unsupported."""
+def onnxruntime_runner(model: Path, *, optimizes: bool = True) -> Run:
+    """A model prepared by onnxruntime, with its own optimization or without. Raises: Unsupported."""
     import onnxruntime  # noqa: PLC0415
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
+    if not optimizes:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
         session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # its exceptions have no common class of its own

@@ -76,6 +76,26 @@ def test_error_that_onnxruntime_reports_in_a_run_is_right(tmp_path: Path) -> Non
     assert Judge(memory_bytes=0)(Case(WildFile(path, "m.onnx"), "check")).verdict is Verdict.RIGHT
 
 
+def test_what_onnxruntime_computes_in_two_ways_is_not_wrong(tmp_path: Path) -> None:
+    """onnxruntime does not use the statistics of a batch where nothing takes them."""
+    from tests.wild.stages import Judge  # noqa: PLC0415
+
+    helper, info = onnx.helper, onnx.helper.make_tensor_value_info
+    channels = np.ones(8, np.float32)
+    names = ("scale", "bias", "mean", "variance")
+    node = helper.make_node(
+        "BatchNormalization", ["x", *names], ["y", "running_mean", "running_variance"], training_mode=1
+    )
+    weights = [onnx.numpy_helper.from_array(channels, name) for name in names]
+    graph = helper.make_graph([node], "g", [info("x", 1, [5, 8])], [info("y", 1, [5, 8])], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
+    onnx.save(model, tmp_path / "normalized.onnx")
+    (case,) = cases_in([tmp_path], ["run"])
+    outcome = Judge(memory_bytes=0)(case)
+    assert outcome.verdict is Verdict.OTHERS, outcome.reason
+    assert outcome.reason.startswith(("onnxruntime without optimization", "onnx's evaluator"))
+
+
 @pytest.mark.slow
 def test_what_does_not_end_is_ended() -> None:
     ends = judge_all([60.0], partial(partial, time.sleep), lambda case, reason: reason, limit_seconds=2.0)
