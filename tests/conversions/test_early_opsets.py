@@ -179,6 +179,18 @@ MODELS = {
         13, [_node("Pad", "x p", mode="constant")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
     "computed padding, edge": Model(
         13, [_node("Pad", "x p", mode="edge")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
+    "shifts of bytes to the left": Model(
+        11, [_node("BitShift", "a b", direction="LEFT")],
+        {"a": np.array([1, 255, 129, 7], np.uint8), "b": np.array([0, 1, 7, 3], np.uint8)}),
+    "shifts of words to the right": Model(
+        11, [_node("BitShift", "a b", direction="RIGHT")],
+        {"a": np.array([1, 2**64 - 1, 2**63, 77], np.uint64), "b": np.array([0, 1, 63, 3], np.uint64)}),
+    "shifts of words to the left": Model(
+        11, [_node("BitShift", "a b", direction="LEFT")],
+        {"a": np.array([1, 2**64 - 1, 3, 77], np.uint64), "b": np.array([0, 1, 63, 3], np.uint64)}),
+    "computed padding of bools": Model(
+        13, [_node("Pad", "x p", mode="constant")],
+        {"x": np.array([[True, False], [True, True]]), "p": _i(1, 0, 0, 2)}),
     "computed padding, reflect": Model(
         13, [_node("Pad", "x p", mode="reflect")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
 }  # fmt: skip

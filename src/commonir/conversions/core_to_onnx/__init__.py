@@ -56,6 +56,7 @@ RULES = Rules(
         *Rules.members(vars(structure), vars(shape), vars(indexing), vars(normalization), vars(sampling)),
         *Rules.members(vars(contraction), vars(recurrent), vars(compression), vars(random)),
         *Rules.members(vars(signals), vars(strings), vars(lists), vars(bits), vars(learning), vars(reduction)),
+        *bits.UNSIGNED_SHIFTS,
         *bits.SIGNED_SHIFTS,
         *reduction.CUMULATIVE,
         *reduction.REDUCTIONS,

@@ -8,7 +8,7 @@ from commonir.conversions.core_to_onnx.building import cast, scalar
 from commonir.conversions.operands import element_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
-from commonir.ir.types import boolean, f8e8m0fnu, i64, u32, u64
+from commonir.ir.types import ElementType, boolean, f8e8m0fnu, i64, u32, u64
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
 
@@ -23,11 +23,14 @@ def shift_right(op: core.ShiftRight, context: Context, a: Value, b: Value) -> Va
     return onnx.BitShift(a, b, direction="RIGHT").Z
 
 
-def _shifted(context: Context, a: Value, b: Value, direction: str) -> Value:
+def _wide(element: ElementType) -> ElementType:
+    return u64 if element.bits > u32.bits else u32
+
+
+def _shifted(shift: Callable[[Value, Value], Value], a: Value, b: Value) -> Value:
     """Bits that do not stand for a negative number shifted by a number of [0, bits), as unsigned numbers."""
-    element = element_of(a)
-    wide = u64 if element.bits > u32.bits else u32
-    return cast(onnx.BitShift(cast(a, wide), cast(b, wide), direction=direction).Z, element)
+    wide = _wide(element_of(a))
+    return cast(shift(cast(a, wide), cast(b, wide)), element_of(a))
 
 
 def _is_far(context: Context, b: Value) -> Value:
@@ -40,7 +43,7 @@ def _left_by_unsigned(op: core.ShiftLeft, context: Context, a: Value, b: Value) 
     """A shift of signed numbers, for versions that shift only unsigned ones."""
     zero, is_far = scalar(context, 0, a), _is_far(context, b)
     near = onnx.Where(is_far, zero, b).output
-    return onnx.Where(is_far, zero, _shifted(context, a, near, "LEFT")).output
+    return onnx.Where(is_far, zero, _shifted(core.shift_left, a, near)).output
 
 
 def _right_by_unsigned(op: core.ShiftRight, context: Context, a: Value, b: Value) -> Value:
@@ -49,8 +52,34 @@ def _right_by_unsigned(op: core.ShiftRight, context: Context, a: Value, b: Value
     near = onnx.Where(_is_far(context, b), most, b).output
     is_negative = onnx.Less(a, scalar(context, 0, a)).C
     bits = onnx.Where(is_negative, core.bitwise_not(a), a).output
-    moved = _shifted(context, bits, near, "RIGHT")
+    moved = _shifted(core.shift_right, bits, near)
     return onnx.Where(is_negative, core.bitwise_not(moved), moved).output
+
+
+def _entry(table: tuple[int, ...], b: Value) -> Value:
+    """Returns the entries of a table at the numbers of an unsigned tensor; the last one for all that are greater."""
+    last, wide = len(table) - 1, _wide(element_of(b))
+    is_inside = core.less(b, core.splat(last, b))
+    return core.gather(core.vector(table, wide), core.select(is_inside, core.cast(b, i64), core.scalar(last, i64)), 0)
+
+
+def _left_by_product(op: core.ShiftLeft, context: Context, a: Value, b: Value) -> Result:
+    """A shift of unsigned numbers, for versions without shifts: a product wraps around."""
+    element = element_of(a)
+    if element.kind != "uint":
+        return Mismatch("numbers with a sign are shifted as unsigned ones")
+    factors = tuple([1 << n for n in range(element.bits)])
+    return cast(core.mul(cast(a, _wide(element)), _entry((*factors, 0), b)), element)
+
+
+def _right_by_quotient(op: core.ShiftRight, context: Context, a: Value, b: Value) -> Result:
+    """A shift of unsigned numbers, for versions without shifts."""
+    element = element_of(a)
+    if element.kind != "uint":
+        return Mismatch("numbers with a sign are shifted as unsigned ones")
+    divisors = tuple([1 << n for n in range(element.bits)])
+    quotient = core.div(cast(a, _wide(element)), _entry(divisors, b))
+    return cast(core.mul(quotient, _entry((1,) * element.bits + (0,), b)), element)
 
 
 @rule(core.BitwiseNot)
@@ -109,6 +138,11 @@ SIGNED_SHIFTS: tuple[LegalizationRule, ...] = (
     LegalizationRule(core.ShiftLeft, _left_by_unsigned),
     LegalizationRule(core.ShiftRight, _right_by_unsigned),
 )
+UNSIGNED_SHIFTS: tuple[LegalizationRule, ...] = (
+    LegalizationRule(core.ShiftLeft, _left_by_product),
+    LegalizationRule(core.ShiftRight, _right_by_quotient),
+)
+"""Shifts for versions that have none."""
 
 
 @rule(core.NarrowCast)

@@ -9,7 +9,7 @@ from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.dialects.onnx import activation, arithmetic, comparison, elementwise
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, bf16, f16, f32, i32
+from commonir.ir.types import ElementType, bf16, boolean, f16, f32, i32
 from commonir.ods import Op
 from commonir.rewrite.legalize import (
     Context,
@@ -113,6 +113,14 @@ def smaller_integer(op: core.Minimum, context: Context, a: Value, b: Value) -> R
     if not element_of(a).is_integer:
         return Mismatch("NaN does not compare with anything")
     return onnx.Where(onnx.Less(a, b).C, a, b).output
+
+
+@rule(core.Select)
+def choice_of_bools(op: core.Select, context: Context, condition: Value, a: Value, b: Value) -> Result:
+    """By logic: runtimes have no `Where` of bools."""
+    if element_of(op.y) is not boolean:
+        return Mismatch("only bools are chosen by logic")
+    return onnx.Or(onnx.And(condition, a).C, onnx.And(onnx.Not(condition).Y, b).C).C
 
 
 @rule(core.NotEqual)
