@@ -141,11 +141,33 @@ def test_another_number_of_elements_is_refused(
     assert [d.message for d in diagnostics] == [message]
 
 
-def test_numbers_that_are_not_elements_are_refused(tmp_path: Path) -> None:
-    tensor = TensorProto(name="w", data_type=TensorProto.INT8, dims=[2000])
-    tensor.int32_data.extend([200] * 2000)
+@pytest.mark.parametrize("count", [1, 2000])
+@pytest.mark.parametrize(
+    ("element", "number"),
+    [("UINT8", 300), ("UINT8", -1), ("INT8", 200), ("INT16", -40000), ("UINT16", 70000), ("UINT32", 2**32 + 5)],
+)
+def test_low_bits_of_integers_out_of_range_count(tmp_path: Path, element: str, number: int, count: int) -> None:
+    """As for onnx, with a warning."""
+    tensor = TensorProto(name="w", data_type=TensorProto.DataType.Value(element), dims=[count])
+    field = tensor.uint64_data if element == "UINT32" else tensor.int32_data
+    field.extend([number] * count)
+    path = saved(tmp_path, model_of(tensor, FILL))
+    module, diagnostics = read(path, DIALECTS)
+    (diagnostic,) = [d for d in diagnostics if d.code.id == "W0205"]
+    name = "uint64_data" if element == "UINT32" else "int32_data"
+    assert diagnostic.message.startswith(f"an element of '{name}' is not of type ")
+    assert not [d for d in diagnostics if d.is_error]
+    assert module is not None
+    (data,) = [op.value for op in module.walk() if isinstance(op, dialect.Initializer) and op.output.name == "w"]
+    np.testing.assert_array_equal(data.array(), numpy_helper.to_array(tensor))
+
+
+@pytest.mark.parametrize("count", [1, 2000])
+def test_bits_that_no_float_has_are_refused(tmp_path: Path, count: int) -> None:
+    tensor = TensorProto(name="w", data_type=TensorProto.FLOAT16, dims=[count])
+    tensor.int32_data.extend([70000] * count)
     _, diagnostics = read(saved(tmp_path, model_of(tensor, FILL)), DIALECTS)
-    assert [d.message for d in diagnostics] == ["an element of 'int32_data' is not of type i8"]
+    assert [d.message for d in diagnostics] == ["an element of 'int32_data' is not of type f16"]
 
 
 def test_numbers_in_the_field_of_another_type_are_refused(tmp_path: Path) -> None:

@@ -231,6 +231,10 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
         ["E0209 ir_version: M1: the model states no version of the IR"],
     ),
     "no name of the graph": (_with(lambda m: m.graph.ClearField("name")), ["E0209 graph: G1: the graph has no name"]),
+    "no name of an input": (
+        _with(lambda m: m.graph.input.append(helper.make_tensor_value_info("", 1, [2]))),
+        ["E0209 graph.input[1]: G2: an input has no name"],
+    ),
     "no order": (
         _model([helper.make_node("Relu", ["t"], ["y"]), helper.make_node("Relu", ["x"], ["t"])]),
         ["E0401 graph.node[0] 'y': onnx.Relu: operand 0 't' is used before it is defined"],

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE
+from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE, QUESTIONABLE_MODEL
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.dialects import onnx
 from commonir.dialects.onnx.data_types import ELEMENTS
@@ -37,7 +37,7 @@ from commonir.formats.onnx.node_reading import NodeDecoder, Rest
 from commonir.formats.onnx.opset_imports import is_default_domain, only_version, opsets_of, uses_in
 from commonir.formats.onnx.references import kinds_of, wrong_references
 from commonir.formats.onnx.scopes import NameScope
-from commonir.formats.onnx.tensors import IN_MESSAGE, TensorError, TensorReader, ToldError, contents_field
+from commonir.formats.onnx.tensors import IN_MESSAGE, TensorError, TensorReader, ToldError, WrappedError, contents_field
 from commonir.formats.onnx.unknown_fields import keep, keep_names
 from commonir.ir.attributes import Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
@@ -410,8 +410,8 @@ class ModelDecoder(NodeDecoder):
             content -= _CONTENTS - {used}
         return self.leftover(tensor, content, listed), storage
 
-    def data(self, proto: TensorProto) -> Data:
-        """The contents of a tensor.
+    def data(self, proto: TensorProto, part: str = "") -> Data:
+        """The contents of a tensor, which is a part of the current graph or function.
 
         Raises: TensorError.
         """
@@ -423,12 +423,18 @@ class ModelDecoder(NodeDecoder):
             raise TensorError(f"the tensor has {len(shape)} dimensions, of {self._limits.max_rank} possible")
         if any(d < 0 for d in shape):
             raise TensorError(f"a tensor has no size {min(shape)}")
-        return self._contents(proto, TensorType(element, shape))
+        try:
+            return self._contents(proto, TensorType(element, shape))
+        except WrappedError as error:
+            where = ".".join(filter(None, (self.place, part)))
+            help = "onnx and onnxruntime take its low bits, as is done here; saving the model writes these"
+            self.diagnostics.add(QUESTIONABLE_MODEL, str(error), where=where, help=help)
+            return error.data
 
     def tensor(self, proto: TensorProto, part: str) -> Data | None:
         """Returns the contents of a tensor; None if there are none, which is reported."""
         try:
-            return self.data(proto)
+            return self.data(proto, part)
         except ToldError:
             self.faulty.add(f"{self.place}.{part}" if self.place else part)
         except TensorError as error:

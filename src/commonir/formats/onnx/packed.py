@@ -21,7 +21,11 @@ _CONTINUES = bytes(range(0x80, 0x100))
 
 
 class PackedError(ValueError):
-    """The bytes of a field are not numbers of its type, or one of them is not an element of the tensor."""
+    """The bytes of a field are not numbers of its type."""
+
+
+class OutOfRangeError(PackedError):
+    """A number of a field is not an element of the tensor."""
 
 
 def varint_count(pieces: Iterable[memoryview]) -> int:
@@ -35,18 +39,21 @@ def check_varints(pieces: Iterable[memoryview], code: str, *, is_narrow: bool) -
         pass
 
 
-def packed_varints(pieces: Iterable[memoryview], code: str, *, is_narrow: bool) -> memoryview:
+def packed_varints(pieces: Iterable[memoryview], code: str, *, is_narrow: bool, wraps: bool = False) -> memoryview:
     """The numbers of a field as elements of a format of `struct`; `is_narrow` when the field has 32-bit numbers.
 
+    Of numbers out of range the low bits count if it `wraps`.
     Raises: PackedError.
     """
     out = bytearray()
-    for numbers in _decoded(pieces, code, is_narrow=is_narrow):
+    for numbers in _decoded(pieces, code, is_narrow=is_narrow, wraps=wraps):
         out += numbers.tobytes()
     return memoryview(out)
 
 
-def _decoded(pieces: Iterable[memoryview], code: str, *, is_narrow: bool) -> Iterator[NDArray[np.generic]]:
+def _decoded(
+    pieces: Iterable[memoryview], code: str, *, is_narrow: bool, wraps: bool = False
+) -> Iterator[NDArray[np.generic]]:
     # Heavy, and only loaded where a model has large tensors in this form.
     import numpy as np  # noqa: PLC0415
 
@@ -57,8 +64,12 @@ def _decoded(pieces: Iterable[memoryview], code: str, *, is_narrow: bool) -> Ite
             if is_narrow:
                 numbers = numbers.astype(np.int32 if expected.kind == "i" else np.uint32)
             bounds = np.iinfo(expected)
-            if numbers.size and not (bounds.min <= int(numbers.min()) and int(numbers.max()) <= bounds.max):
-                raise PackedError("a number is out of the range of its type")
+            if (
+                not wraps
+                and numbers.size
+                and not (bounds.min <= int(numbers.min()) and int(numbers.max()) <= bounds.max)
+            ):
+                raise OutOfRangeError("a number is out of the range of its type")
             yield numbers.astype(expected)
 
 

@@ -14,7 +14,7 @@ from commonir.base.text import plural
 from commonir.dialects.onnx.data_types import ELEMENTS
 from commonir.formats.onnx.attributes import bytes_of, text_of
 from commonir.formats.onnx.messages import TensorProto, field_number
-from commonir.formats.onnx.packed import PackedError, check_varints, packed_varints, varint_count
+from commonir.formats.onnx.packed import OutOfRangeError, PackedError, check_varints, packed_varints, varint_count
 from commonir.ir.data import Data, DeferredData, InlineData, TextData
 from commonir.ir.types import ElementType, TensorType, f32, f64, i32, i64, string, u32, u64
 from commonir.ir.types import complex64 as c64
@@ -46,6 +46,14 @@ class TensorError(Exception):
 
 class ToldError(TensorError):
     """The contents of a tensor are not available, for a reason that was reported before."""
+
+
+class WrappedError(TensorError):
+    """Integers in the field of a type are out of its range. `data` are their low bits: what runtimes take."""
+
+    def __init__(self, message: str, data: Data) -> None:
+        super().__init__(message)
+        self.data = data
 
 
 ReadTensor = Callable[[TensorProto, TensorType], Data]
@@ -89,11 +97,15 @@ def read_contents(proto: TensorProto, type: TensorType) -> Data:
         return _texts(proto, type)
     raw = proto.raw_data
     expected = type.element.size_bytes(type.count)
+    is_wrapped = False
     if not raw and expected:
-        raw = _packed(proto, type.element)
+        raw, is_wrapped = _packed(proto, type.element)
     if len(raw) != expected:
         raise TensorError(f"{type} takes {expected} bytes, found {len(raw)}")
-    return InlineData(type, raw)
+    data = InlineData(type, raw)
+    if is_wrapped:
+        raise _wrapped(_field(type.element)[0], data)
+    return data
 
 
 def _texts(proto: TensorProto, type: TensorType) -> Data:
@@ -117,15 +129,31 @@ def contents_field(element: ElementType) -> int:
     return field_number(TensorProto, "string_data" if element is string else _field(element)[0])
 
 
-def _packed(proto: TensorProto, element: ElementType) -> bytes:
-    """The packed elements of a field by type."""
+def _wrapped(field: str, data: Data) -> WrappedError:
+    return WrappedError(f"an element of '{field}' is not of type {data.type.element}", data)
+
+
+def _packed(proto: TensorProto, element: ElementType) -> tuple[bytes, bool]:
+    """Returns the packed elements of a field by type, and whether only the low bits of one count.
+
+    Raises: TensorError for bits of a float that has fewer.
+    """
     name, code = _field(element)
     numbers: Iterable[int | float] = getattr(proto, name)
     arguments = tuple(numbers)
     try:
-        return struct.pack(f"<{len(arguments)}{code}", *arguments)
+        return struct.pack(f"<{len(arguments)}{code}", *arguments), False
     except (struct.error, OverflowError):
-        raise TensorError(f"an element of '{name}' is not of type {element}") from None
+        if not _wraps(element):
+            raise TensorError(f"an element of '{name}' is not of type {element}") from None
+        size_bytes = struct.calcsize(code)
+        low = [int(n) % (1 << 8 * size_bytes) for n in arguments]
+        return b"".join([n.to_bytes(size_bytes, "little") for n in low]), True
+
+
+def _wraps(element: ElementType) -> bool:
+    """Whether of numbers out of range the low bits count, as for onnx and onnxruntime: those of floats are refused."""
+    return element.kind in ("int", "uint", "bool")
 
 
 def packed_contents(type: TensorType, field: str, pieces: Sequence[memoryview]) -> Data:
@@ -150,6 +178,11 @@ def packed_contents(type: TensorType, field: str, pieces: Sequence[memoryview]) 
     is_narrow = name == "int32_data"
     try:
         check_varints(pieces, code, is_narrow=is_narrow)
+    except OutOfRangeError:
+        if not _wraps(element):
+            raise TensorError(f"an element of '{name}' is not of type {element}") from None
+        low = packed_varints(pieces, code, is_narrow=is_narrow, wraps=True)
+        raise _wrapped(name, InlineData(type, low)) from None
     except PackedError:
         raise TensorError(f"an element of '{name}' is not of type {element}") from None
     return DeferredData(type, lambda: InlineData(type, packed_varints(pieces, code, is_narrow=is_narrow)))

@@ -6,7 +6,7 @@ M1. The model states a version of the IR, and one that is known.
 M2. It states versions of the operator sets that its nodes use, and of one operator set at least.
 M3. Operator sets are of versions that are known.
 G1. Graphs have a name.
-G2. Inputs and outputs of the graph have types.
+G2. Inputs and outputs of the graph have names and types.
 G3. Operators of the domains of the format exist in the version of their operator set, and are not deprecated there.
 G4. Names of nodes are unique (advice).
 G5. A node output in a nested graph has no name that is visible around it (advice).
@@ -200,7 +200,10 @@ def _check_interface(graph: onnx.Graph, place: str) -> Iterator[Diagnostic]:
         fix = Fix(f"named the graph '{_GRAPH_NAME}'", partial(_name_graph, graph))
         yield Diagnostic(MALFORMED_PROGRAM, "G1: the graph has no name", where=place, fix=fix)
     for part, values in (("input", graph.inputs), ("output", graph.outputs)):
-        for v in values:
+        for n, v in enumerate(values):
+            if not v.name and part == "input":
+                help = "give it a name, by which runtimes are given its value"
+                yield Diagnostic(MALFORMED_PROGRAM, "G2: an input has no name", where=f"{place}.input[{n}]", help=help)
             if v.type is unknown:
                 text = f"G2: the type of '{v.name}' is not stated"
                 yield Diagnostic(MALFORMED_TYPE, text, where=f"{place}.{part} '{v.name}'")
