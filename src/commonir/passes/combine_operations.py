@@ -1,4 +1,4 @@
-"""Combines operations with those that compute their operands: two that move elements, a convolution and its padding.
+"""Combines operations with those before them: two that move elements, a convolution and its padding.
 
 The rules are about core operations. They apply to operations of any dialect whose core form they match, and what they
 return is written in the dialect of the function. Each leaves fewer operations, or operations with constant parameters
@@ -18,7 +18,26 @@ from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, TensorType, boolean
 from commonir.ods import Dialects, Op, known_data, traits
 from commonir.passes.affine_channels import AFFINE, affine_product, convolution_with_bias
-from commonir.passes.core_forms import CoreForm, CoreWriter, FromCore, core_form, inner_form, is_tensor
+from commonir.passes.core_forms import (
+    CoreForm,
+    CoreWriter,
+    FromCore,
+    core_form,
+    form_of_all_results,
+    inner_form,
+    is_tensor,
+    shared_form,
+)
+from commonir.passes.partition_rules import SlicesToSplit, concatenated_parts, slice_of_operand, split_of_operands
+from commonir.passes.repeated_operations import (
+    INVOLUTIONS,
+    LIMITS,
+    PROJECTIONS,
+    limited_once,
+    repeated,
+    selected_once,
+    undone,
+)
 from commonir.rewrite.greedy import RewriteStep, Rewritten, function_step, rewrite_steps, rule_steps
 from commonir.rewrite.rule_set import RuleSet
 from commonir.symbolic import Dim
@@ -62,6 +81,7 @@ class _Steps:
         self._dialects = dialects
         self._rounds = rounds
         self._rules: dict[str, RuleSet] = {}
+        self._split_once = SlicesToSplit()
 
     def of(self, definition: type[Op]) -> Sequence[RewriteStep]:
         """Returns the steps for operations of a definition."""
@@ -84,9 +104,17 @@ class _Steps:
         return (*rule_steps(self._rules[name], definition), *steps)
 
     def _combined(self, op: Op) -> Rewritten | None:
-        form = core_form(op)
+        is_one = not any(r.is_used for r in op.results[1:])
+        form = core_form(op) if is_one else form_of_all_results(op)
         if form is None or not is_tensor(op.results[0]):
             return None
+        if isinstance(form.op, core.Split):
+            editor = split_of_operands(op, form)
+            return None if editor is None else ("splits of concatenations", editor)
+        return self._applied(op, form) if is_one else None
+
+    def _applied(self, op: Op, form: CoreForm) -> Rewritten | None:
+        """Applies the first rule that holds for an operation of a core form with one result."""
         result = op.results[0]
         for rule in RULES:
             if not isinstance(form.op, rule.classes) or (rule.rounds and not self._rounds):
@@ -104,7 +132,8 @@ class _Steps:
             written.value.retype(result.type)
             # Its other results are not used.
             return rule.name, (written.value, *op.results[1:])
-        return None
+        editor = self._split_once(op, form, self._writer) if isinstance(form.op, core.Slice) else None
+        return None if editor is None else ("split once", editor)
 
 
 # -- about values
@@ -147,6 +176,10 @@ def _reshaped_once(form: CoreForm, result: Value) -> Value | None:
         base, count = inner.x, count + 1
     if not is_tensor(base):
         return None
+    # An operation with other users stays, but need not be undone.
+    shared = shared_form(base, *_VIEWS) if count == 1 else None
+    if shared is not None and shared.x.type is result.type and _keeps_order(shared):
+        return shared.x
     if base.type is result.type:
         return base
     shape = form.op.shape if isinstance(form.op, core.Reshape) else _shape(result)
@@ -155,12 +188,13 @@ def _reshaped_once(form: CoreForm, result: Value) -> Value | None:
 
 def _transposed_once(form: CoreForm, result: Value) -> Value | None:
     """Of two transpositions, their composition."""
-    del result
-    inner = inner_form(form.x, core.Transpose)
+    inner = shared_form(form.x, core.Transpose)
     if inner is None or not isinstance(form.op, core.Transpose) or not isinstance(inner.op, core.Transpose):
         return None
     perm = tuple([inner.op.perm[p] % len(inner.op.perm) for p in form.op.perm])
-    return inner.x if perm == tuple(range(len(perm))) else core.transpose(inner.x, perm)
+    if perm == tuple(range(len(perm))):
+        return inner.x if inner.x.type is result.type else None
+    return core.transpose(inner.x, perm) if inner_form(form.x, core.Transpose) is not None else None
 
 
 def _sliced_once(form: CoreForm, result: Value) -> Value | None:
@@ -359,6 +393,12 @@ RULES: tuple[CombiningRule, ...] = (
     CombiningRule("transpose once", (core.Transpose,), _transposed_once),
     CombiningRule("slice once", (core.Slice,), _sliced_once),
     CombiningRule("concat once", (core.Concat,), _concatenated_once),
+    CombiningRule("slices of concatenations", (core.Slice,), slice_of_operand),
+    CombiningRule("parts put together", (core.Concat,), concatenated_parts),
+    CombiningRule("operations that undo each other", INVOLUTIONS, undone),
+    CombiningRule("repeated operations", PROJECTIONS, repeated),
+    CombiningRule("limits once", LIMITS, limited_once),
+    CombiningRule("selections", (core.Select,), selected_once),
     CombiningRule("cast once", (core.Cast,), _cast_once),
     CombiningRule("neutral constants", (core.Add, core.Sub, core.Mul, core.Div, core.Pow), _unchanged),
     CombiningRule("known parameters", _WITH_PARAMETERS, _with_known_parameters),

@@ -7,7 +7,7 @@ written by the conversion to the dialect of the function.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
@@ -55,19 +55,32 @@ def core_form(op: Operation | Block) -> CoreForm | None:
 
     Operations with other results that are used have no core form.
     """
-    if not isinstance(op, Op) or op.form is not Form.COMPOSITE or op.regions or not op.results:
+    if not isinstance(op, Op) or any(r.is_used for r in op.results[1:]):
         return None
-    if op.has_trait(traits.ConstantLike) or not op.has_trait(traits.Pure) or any(r.is_used for r in op.results[1:]):
+    return _form_of_results(op, 1)
+
+
+def form_of_all_results(op: Operation | Block) -> CoreForm | None:
+    """Returns the core operation that computes all results of an operation, in their order; None if there is none."""
+    return _form_of_results(op, len(op.results)) if isinstance(op, Op) else None
+
+
+def _form_of_results(op: Op, count: int) -> CoreForm | None:
+    if op.form is not Form.COMPOSITE or op.regions or not op.results:
+        return None
+    if op.has_trait(traits.ConstantLike) or not op.has_trait(traits.Pure):
         return None
     try:
         derived = infer(op)
     except (DiagnosticError, NotationError):
         return None
-    if derived.is_data_dependent or not derived.outputs:
+    if derived.is_data_dependent or len(derived.outputs) < count:
         return None
-    value = fully_folded(derived.outputs[0])
-    owner = value.owner
+    values = [fully_folded(v) for v in derived.outputs[:count]]
+    owner = values[0].owner
     if not isinstance(owner, core.CoreOp) or owner.has_trait(traits.ConstantLike):
+        return None
+    if count > 1 and tuple(values) != owner.results:
         return None
     actual: dict[Value, Value] = {}
     for placeholder, operand in zip(derived.inputs, op.grouped_operands(), strict=True):
@@ -112,11 +125,23 @@ def inner_form(value: Value, *classes: type[core.CoreOp]) -> CoreForm | None:
     return form if form is not None and isinstance(form.op, classes) else None
 
 
-class Written(NamedTuple):
-    """A value for a result, and the operations that define it, detached and in order."""
+def shared_form(value: Value, *classes: type[core.CoreOp]) -> CoreForm | None:
+    """Returns the core form of the operation that computes a value, of some classes, even if it has other users."""
+    owner = value.owner
+    form = core_form(owner) if isinstance(owner, Op) and value.index == 0 else None
+    return form if form is not None and isinstance(form.op, classes) else None
 
-    value: Value
+
+class Written(NamedTuple):
+    """Values for results, and the operations that define them, detached and in order."""
+
+    values: tuple[Value, ...]
     operations: tuple[Operation, ...]
+
+    @property
+    def value(self) -> Value:
+        """The only value, or the first one."""
+        return self.values[0]
 
 
 class CoreWriter:
@@ -132,10 +157,14 @@ class CoreWriter:
 
         None if that takes more than a number of operations besides constants, or cannot be expressed.
         """
-        body = operations_behind([value])
+        return self.all_written((value,), most)
+
+    def all_written(self, values: Sequence[Value], most: int) -> Written | None:
+        """Returns several values like `written`; the operations that define them are erased, too."""
+        body = operations_behind(values)
         own = {r for op in body for r in op.results}
         used = list(dict.fromkeys([v for op in body for v in op.operands if v not in own]))
-        source = _Source(used, body, value) if all(isinstance(v.type, TensorType) for v in used) else None
+        source = _Source(used, body, values) if all(isinstance(v.type, TensorType) for v in used) else None
         for op in reversed(body):
             op.erase()
         try:
@@ -157,10 +186,11 @@ class CoreWriter:
                 count += constant is None
         if count > most:
             return None
-        value = mapping[function.outputs[0]]
+        results = tuple([mapping[v] for v in function.outputs])
+        own = set(results)
         for r in [r for copy in copies for r in copy.results]:
-            r.name = self._unique(r.name) if r.name and r is not value else ""
-        return Written(value, tuple(copies))
+            r.name = self._unique(r.name) if r.name and r not in own else ""
+        return Written(results, tuple(copies))
 
     def _unique(self, name: str) -> str:
         """Returns a name that no other value of the function has."""
@@ -186,7 +216,7 @@ class _Source:
     those that it has as constants, by the identity of their contents: a format may require that.
     """
 
-    def __init__(self, used: list[Value], body: list[Operation], value: Value) -> None:
+    def __init__(self, used: list[Value], body: list[Operation], values: Sequence[Value]) -> None:
         contents = {v: _constant_data(v.owner) if isinstance(v.owner, Op) else None for v in used}
         self.arguments = [v for v, data in contents.items() if data is None]
         self.constants = {id(data): v for v, data in contents.items() if data is not None}
@@ -198,11 +228,12 @@ class _Source:
                 mapping[v] = block.append(core.Constant(data)).y
         for op in body:
             block.append(clone(op, mapping))
-        result = mapping[value]
-        block.append(ml_program.Return((result,)))
-        signature = FunctionType(tuple(types), (result.type,))
+        results = tuple([mapping[v] for v in values])
+        block.append(ml_program.Return(results))
+        signature = FunctionType(tuple(types), tuple([v.type for v in results]))
+        names = tuple([f"y{n}" for n in range(len(results))])
         self.module = Module()
-        self.module.body.append(ml_program.Func("main", signature, Region([block]), ("y",)))
+        self.module.body.append(ml_program.Func("main", signature, Region([block]), names))
 
 
 def is_tensor(value: Value) -> bool:

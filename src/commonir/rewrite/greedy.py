@@ -385,6 +385,10 @@ class _Rewriting:
         facts_by_class = self.facts
         while unused:
             op = unused.pop()
+            block = op.parent
+            if block is None:
+                # It was in the list twice and is already removed.
+                continue
             facts = facts_by_class.get(type(op)) or self._facts_of(type(op))
             if not facts.is_pure or op.regions or not self.removes_unused:
                 self._visit((op,))
@@ -393,10 +397,6 @@ class _Rewriting:
                 if r._users is not None:
                     break
             else:
-                block = op.parent
-                if block is None:
-                    # It was in the list twice and is already removed.
-                    continue
                 self.waiting.discard(op)
                 if self.constants is not None:
                     self.constants.forget(op)
