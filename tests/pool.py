@@ -1,16 +1,24 @@
-"""Processes that judge cases, with a time limit for each: a crash or a hang ends one case and no other."""
+"""Processes that judge cases, with a time limit for each: a crash or a hang ends one case and no other.
+
+The limit is of CPU time where the system reports it, so that a busy machine makes no hangs; what waits for something
+that never comes takes none, and ends after some times the limit.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Generic, TypeVar
 
 Case = TypeVar("Case")
 Outcome = TypeVar("Outcome")
 _PATIENCE_SECONDS = 5
+_WAITING_FACTOR = 10
+"""How many times the limit a case may take that waits, or shares the machine with others."""
 
 
 def judge_all(
@@ -54,7 +62,7 @@ class _Worker(Generic[Case, Outcome]):
         self._make = make
         self._failed = failed
         self.case: Case | None = None
-        self._started = 0.0
+        self._started = self._started_cpu = 0.0
         self._begin()
 
     def _begin(self) -> None:
@@ -67,8 +75,22 @@ class _Worker(Generic[Case, Outcome]):
 
     def start(self, case: Case) -> None:
         self.case = case
-        self._started = time.monotonic()
+        self._started, self._started_cpu = time.monotonic(), self._cpu_seconds()
         self.connection.send(case)
+
+    def _cpu_seconds(self) -> float:
+        """Returns the CPU time of the process; the time of the day where the system has no such file."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except (OSError, IndexError, ValueError):
+            return time.monotonic()
+
+    def _is_too_slow(self, limit_seconds: float) -> bool:
+        passed = time.monotonic() - self._started
+        if passed <= limit_seconds:
+            return False
+        return passed > _WAITING_FACTOR * limit_seconds or self._cpu_seconds() - self._started_cpu > limit_seconds
 
     def outcome(self, limit_seconds: float, *, is_ready: bool) -> Outcome | None:
         """Returns the outcome of the case; None when it goes on."""
@@ -82,7 +104,7 @@ class _Worker(Generic[Case, Outcome]):
             except (EOFError, ConnectionResetError):
                 self._process.join(_PATIENCE_SECONDS)
                 reason = f"the process ended with status {self._process.exitcode}"
-        elif time.monotonic() - self._started > limit_seconds:
+        elif self._is_too_slow(limit_seconds):
             reason = f"no end within {limit_seconds:g} s"
         if not reason:
             return None

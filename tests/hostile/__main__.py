@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from tests import hostile
-from tests.hostile.cases import Mutant, mutant, mutants, write_mutant
+from tests.hostile.cases import Mutant, mutant, mutants, suffix_of, write_mutant
 from tests.hostile.seeds import all_seeds
 from tests.hostile.stages import CASE_SECONDS, Judge, ended
 from tests.pool import judge_all
@@ -50,14 +50,25 @@ def main() -> int:
         if arguments.number is None:
             cases = mutants(seeds, chosen, arguments.count, arguments.first)
         else:
-            groups = [[other for other in seeds if other.entry.suffix == seed.entry.suffix] for seed in chosen]
+            groups = [[other for other in seeds if suffix_of(other.entry) == suffix_of(seed.entry)] for seed in chosen]
             cases = [mutant(seed, arguments.number, group) for seed, group in zip(chosen, groups, strict=True)]
         outcomes = list(_outcomes(cases, arguments))
     faults = [outcome for outcome in outcomes if outcome.verdict in FAULTS]
-    counted = Counter([outcome.case.file.path.suffix for outcome in outcomes])
-    print("\n".join([*failure_lines(faults), "", *stage_lines(outcomes)]))
-    print(f"{len(faults)} faults; stages by suffix: " + ", ".join([f"{k} {n}" for k, n in sorted(counted.items())]))
+    print("\n".join([*failure_lines(faults), "", *stage_lines(outcomes), "", *_format_lines(outcomes)]))
+    print(f"{len(faults)} faults")
     return int(bool(faults))
+
+
+def _format_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yields for each format how many files were changed, and how their stages ended."""
+    yield f"{'format':14}{'mutants':>9}" + "".join([f"{v.value:>9}" for v in Verdict])
+    by_format: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_format.setdefault(suffix_of(outcome.case.file.path), []).append(outcome)
+    for name, group in sorted(by_format.items()):
+        counts = Counter([o.verdict for o in group])
+        mutants = len({o.case.file.name for o in group})
+        yield f"{name:14}{mutants:9}" + "".join([f"{counts[v]:9}" for v in Verdict])
 
 
 def _outcomes(cases: Sequence[Mutant], arguments: argparse.Namespace) -> Iterator[Outcome]:

@@ -9,6 +9,14 @@ from typing import NamedTuple
 
 from tests.hostile.mutations import mutated
 
+ROOT = Path(__file__).parents[2]
+ARRAYS = (".npz", ".npy", ".safetensors")
+IMAGES = (".png", ".jpg")
+RESULTS = ".results.json"
+"""Results of commands and of runs."""
+_COMPOUND = (RESULTS, ".ark.json", ".cir.json")
+_SHARES = {".onnx": 4, ".mlpackage": 2, ".mlir": 3}
+"""How often the formats come in turn, those with most syntax more often than once."""
 _ENTRY_SHARE = 0.7
 """How often the file that is opened is changed, and not one beside it."""
 
@@ -35,22 +43,28 @@ class Mutant(NamedTuple):
     """A file of another model, of which parts are taken."""
 
 
+def suffix_of(path: Path) -> str:
+    """Returns the suffix that says which format a file has."""
+    return next((suffix for suffix in _COMPOUND if path.name.endswith(suffix)), path.suffix)
+
+
 def mutants(seeds: Sequence[Seed], chosen: Sequence[Seed], count: int, first: int = 0) -> list[Mutant]:
     """Returns the cases of a long run: the formats of the chosen seeds in turn, and the seeds of each."""
-    groups = list(_by_suffix(chosen).values())
+    by_suffix = _by_suffix(chosen)
+    groups = [by_suffix[s] for n in range(max(_SHARES.values())) for s in by_suffix if n < _SHARES.get(s, 1)]
     everything = _by_suffix(seeds)
     out: list[Mutant] = []
     for number in range(first, first + count):
         group = groups[number % len(groups)]
         seed = group[number // len(groups) % len(group)]
-        out.append(mutant(seed, number, everything[seed.entry.suffix]))
+        out.append(mutant(seed, number, everything[suffix_of(seed.entry)]))
     return out
 
 
 def _by_suffix(seeds: Sequence[Seed]) -> dict[str, list[Seed]]:
     out: dict[str, list[Seed]] = {}
     for seed in seeds:
-        out.setdefault(seed.entry.suffix, []).append(seed)
+        out.setdefault(suffix_of(seed.entry), []).append(seed)
     return out
 
 

@@ -7,6 +7,7 @@ import json
 import random
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -390,6 +391,6 @@ def changed_archive(content: bytes, other: bytes, rng: Random) -> bytes:
                     mutated(member, other, rng) if n == chosen and not is_renamed else member,
                     rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)),
                 )
-    except (ValueError, zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, UnicodeError, IndexError):
+    except (ValueError, zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, UnicodeError, IndexError):
         return changed_bytes(content, other, rng)
     return out.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,14 +12,18 @@ import numpy as np
 
 import commonir
 from commonir.api.opening import is_model
+from commonir.base.safetensors import write_safetensors
+from commonir.cli import stored_arrays
+from commonir.cli.arrays import save_arrays
 
-from tests.hostile.cases import Seed
+from tests.hostile.cases import ARRAYS, IMAGES, RESULTS, ROOT, Seed
 
-ROOT = Path(__file__).parents[2]
 MOST_BYTES = 200_000
-SUFFIXES = (".onnx", ".onnxtxt", ".mlmodel", ".mil", ".mlir", ".td", ".cir", ".json", ".npz", ".npy", ".safetensors")
+SUFFIXES = (".onnx", ".onnxtxt", ".mlmodel", ".mil", ".mlir", ".mlirbc", ".td", ".cir", ".json", *ARRAYS, *IMAGES)
 _FOLDERS = ("examples", "tests")
 _PACKAGE = ".mlpackage"
+IMAGE_MODEL = ROOT / "tests" / "models" / "kinds" / "image_rgb.mlpackage"
+"""A small model with an input that is an image."""
 _CONVERTED = ("activation_iOS15", "control_iOS18", "constexpr_bytes_iOS17", "lstm_fp32", "mobilenet_v2_fp32")
 _TARGETS = {
     "onnx": "model.onnx",
@@ -39,7 +44,7 @@ def seeds_in(folder: Path, name: str) -> Iterator[Seed]:
         is_package = path.suffix == _PACKAGE and path.is_dir()
         if not is_package and (path.suffix not in SUFFIXES or not path.is_file()):
             continue
-        if path.suffix == ".json" and not is_model(path):
+        if path.suffix == ".json" and not path.name.endswith(RESULTS) and not is_model(path):
             continue
         seed = seed_of(path, f"{name}/{path.relative_to(folder).as_posix()}")
         if 0 < sum([os.path.getsize(file) for file in seed.files]) <= MOST_BYTES:
@@ -90,30 +95,62 @@ def built_seeds(folder: Path) -> list[Seed]:
             out += _written(_converted(source, target), folder / f"{name}_{target}" / file)
         out += _written(_loaded(source), folder / f"{name}_mil" / "model.mil")
         out += _written(_converted(source, "onnx"), folder / f"{name}_external" / "model.onnx", external_data=True)
+        out += _written(_converted(source, "ark", ranks=2), folder / f"{name}_ranks" / "model.ark.json")
     (folder / "pieces").mkdir()
     out += piece_seeds(folder / "pieces")
-    arrays = folder / "arrays"
-    arrays.mkdir(parents=True)
-    array = np.arange(12, dtype=np.float32).reshape(3, 4)
-    np.save(arrays / "array.npy", array)
-    np.savez(arrays / "arrays.npz", x=array, y=np.arange(3))
-    np.savez_compressed(arrays / "packed.npz", x=array, y=np.array(["a", "bc"]))
-    content = commonir.dumps(_loaded(ROOT / "examples" / "transformer.onnx"), format="onnx")
-    (arrays / "whole.onnx").write_bytes(content)
-    with (arrays / "arrays.safetensors").open("wb") as stream:
-        from commonir.base.safetensors import write_safetensors  # noqa: PLC0415
+    for name, write in (("arrays", _write_arrays), ("results", _write_results), ("images", _write_images)):
+        (folder / name).mkdir()
+        write(folder / name)
+        out += seeds_in(folder / name, name)
+    return out
 
+
+def _write_arrays(folder: Path) -> None:
+    array = np.arange(12, dtype=np.float32).reshape(3, 4)
+    np.save(folder / "array.npy", array)
+    np.savez(folder / "arrays.npz", x=array, y=np.arange(3))
+    np.savez_compressed(folder / "packed.npz", x=array, y=np.array(["a", "bc"]))
+    names = [f"set{n}/{name}" for n in range(2) for name in ("inputs/x", "outputs/y")]
+    save_arrays(str(folder / "sets.npz"), dict.fromkeys(names, array))
+    content = commonir.dumps(_loaded(ROOT / "examples" / "transformer.onnx"), format="onnx")
+    (folder / "whole.onnx").write_bytes(content)
+    with (folder / "arrays.safetensors").open("wb") as stream:
         write_safetensors(stream, {"x": array, "y": np.arange(3)})
-    return [*out, *seeds_in(arrays, "arrays")]
+
+
+def _write_results(folder: Path) -> None:
+    """Writes what runs and commands store as JSON."""
+    arrays = {"x": np.arange(12, dtype=np.float32).reshape(3, 4), "y": np.arange(3)}
+    stored_arrays.save_inputs_json(str(folder / f"inputs{RESULTS}"), [arrays, arrays])
+    stored_arrays.save_outputs_json(str(folder / f"outputs{RESULTS}"), [arrays, arrays], "numpy")
+    nested = {name: array.tolist() for name, array in arrays.items()}
+    (folder / f"nested{RESULTS}").write_text(json.dumps(nested), "utf-8")
+    module = _loaded(IMAGE_MODEL)
+    reports = {"profile": commonir.profile(module, repeat=1), "compare": commonir.compare(module, module)}
+    for name, report in reports.items():
+        (folder / f"{name}{RESULTS}").write_text(json.dumps(report.to_json()), "utf-8")
+
+
+def _write_images(folder: Path) -> None:
+    """Writes images of several forms; none where Pillow is not installed."""
+    try:
+        from PIL import Image  # noqa: PLC0415  a package that may be missing
+    except ImportError:
+        return
+    pixels = np.arange(8 * 8 * 3, dtype=np.uint8).reshape(8, 8, 3)
+    Image.fromarray(pixels).save(folder / "rgb.png")
+    Image.fromarray(pixels[..., 0]).save(folder / "gray.png")
+    Image.fromarray(pixels).convert("P").save(folder / "palette.png")
+    Image.fromarray(pixels).save(folder / "rgb.jpg")
 
 
 def _loaded(path: Path) -> commonir.Module:
     return commonir.load(path)
 
 
-def _converted(path: Path, target: str) -> commonir.Module | None:
+def _converted(path: Path, target: str, ranks: int | None = None) -> commonir.Module | None:
     try:
-        return commonir.convert(_loaded(path), target)
+        return commonir.convert(_loaded(path), target, ranks=ranks)
     except commonir.DiagnosticError:
         return None
 
@@ -134,6 +171,7 @@ def _written(module: commonir.Module | None, path: Path, *, external_data: bool 
         shutil.rmtree(path.parent)
         return
     files = tuple(sorted([p for p in path.parent.rglob("*") if p.is_file()]))
+    path = path if path.exists() else next(f for f in files if f.suffix == path.suffix)
     yield Seed(f"{path.parent.name}/{path.name}", path.parent, path, files)
 
 

@@ -13,22 +13,28 @@ from pathlib import Path
 from types import FrameType
 
 import commonir
+from commonir.api import json_inputs, load_overlay
 from commonir.base.diagnostics import Diagnostics
+from commonir.cli.stored_arrays import is_stored
 
-from tests.hostile.cases import Mutant, write_mutant
+from tests.hostile.cases import ARRAYS, IMAGES, RESULTS, Mutant, write_mutant
+from tests.hostile.seeds import IMAGE_MODEL
 from tests.wild.files import Case, WildFile
 from tests.wild.outcomes import Outcome, Verdict
 
 STAGE_SECONDS = 5.0
 """CPU time of one stage."""
 CASE_SECONDS = 60.0
-"""All stages of a case, on a busy machine; for what no signal ends."""
+"""CPU time of all stages of a case; for what no signal ends."""
 MOST_EXTRA_BYTES = 10**9
 """Memory beyond that of the process and the size of the files."""
 _ADDRESS_BYTES = 6 << 30
 _RUN_SECONDS, _RUN_BYTES = 2.0, 400_000_000
 _TARGETS = ("onnx", "mil", "ark", "stablehlo", "linalg", "common_ir", "tosa")
-_ARRAYS = (".npz", ".npy", ".safetensors")
+_LEVELS = ("exact", "fast")
+_OPSETS = (7, 9, 11, 13, 17, 18, 21, 22)
+_DRAWINGS = ("html", "svg")
+_EXTERNAL = (None, True, False, "each")
 _SOURCE = Path(commonir.__file__).parent
 
 
@@ -134,21 +140,37 @@ Stage = Callable[[Path, list[commonir.Module]], object]
 
 
 def _stages_of(path: Path, rng: random.Random) -> list[tuple[str, Stage]]:
-    if path.suffix in _ARRAYS:
-        return [("arrays", _read_arrays)]
+    stored = [("stored", _read_stored)] if is_stored(str(path)) else []
+    if path.suffix in ARRAYS:
+        return [("arrays", _read_arrays), *stored]
+    if path.suffix in IMAGES:
+        return [("image", _read_image)]
     if path.suffix == ".td":
         return [("records", _read_records), ("rules", _read_rules)]
-    target = rng.choice(_TARGETS)
+    if path.name.endswith(RESULTS):
+        return [("overlay", _read_report), *stored, ("inputs", _read_json_inputs)]
+    target, level, opset, drawing = (
+        rng.choice(_TARGETS),
+        rng.choice(_LEVELS),
+        rng.choice(_OPSETS),
+        rng.choice(_DRAWINGS),
+    )
+    where, seed = rng.choice(_EXTERNAL), rng.random()
     return [
         ("load", _load),
         ("show", lambda path, _: commonir.show(commonir.load(path, lenient=True))),
         ("check", lambda path, _: commonir.check(path)),
-        ("summarize", lambda _, program: str(commonir.summarize(program[0]))),
+        ("info", lambda _, program: str(commonir.summarize(program[0]))),
         ("run", _run),
-        ("opt", lambda _, program: commonir.optimize(program[0])),
+        ("opt", lambda _, program: commonir.optimize(program[0], level=level)),
+        ("opset", lambda _, program: commonir.convert(program[0], "onnx", opset=opset)),
         ("convert", lambda _, program: commonir.convert(program[0], target)),
-        ("save", _save),
-        ("shapes", lambda _, program: commonir.shapes(program[0])),
+        ("save", lambda path, program: _save(path, program, where)),
+        ("view", lambda path, program: _view(path, program, drawing)),
+        ("diff", lambda _, program: str(commonir.diff(program[0], commonir.optimize(program[0]), measure=True))),
+        ("edit", lambda _, program: _edit(program, random.Random(seed))),
+        ("fix", lambda path, _: commonir.fix(path)),
+        ("shapes", lambda _, program: str(commonir.shapes(program[0]))),
     ]
 
 
@@ -162,9 +184,36 @@ def _run(path: Path, program: list[commonir.Module]) -> None:
     commonir.run(program[0], options=options)
 
 
-def _save(path: Path, program: list[commonir.Module]) -> None:
+def _save(path: Path, program: list[commonir.Module], external_data: bool | str | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        commonir.save(program[0], Path(folder) / path.name)
+        place = Path(folder) / path.name
+        has_choice = path.suffix in (".onnx", ".cir")
+        commonir.save(program[0], place, external_data=external_data if has_choice else None)
+        commonir.load(place)
+
+
+def _view(path: Path, program: list[commonir.Module], drawing: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        commonir.view(program[0], Path(folder) / f"drawing.{drawing}", title=path.name)
+
+
+def _edit(program: list[commonir.Module], rng: random.Random) -> None:
+    """Changes the interface at random; a part that is extracted is refused or whole."""
+    module = program[0]
+    inputs, outputs = [v.name or "" for v in module.inputs], [v.name or "" for v in module.outputs]
+    inner = [v.name for op in module.main.body.operations for v in op.results if v.name]
+    renamed = rng.choice([*inputs, *outputs, *inner, "x"])
+    match rng.randrange(5):
+        case 0:
+            commonir.edit(module, rename={renamed: rng.choice((*inputs, *outputs, "\x1b[31m", "new"))})
+        case 1:
+            commonir.edit(module, dims={f"{rng.choice([*inputs, 'x'])}.{rng.randrange(3)}": rng.choice((1, 7, "n"))})
+        case 2:
+            commonir.edit(module, inputs={rng.choice([*inputs, "x"]): None}, metadata={"author": "a\0b"})
+        case 3:
+            commonir.edit(module, add_outputs=[rng.choice([*inner, "x"])], drop_outputs=outputs[:1])
+        case _:
+            commonir.extract(module, [rng.choice([*inputs, *inner, "x"])], [rng.choice([*inner, *outputs, "y"])])
 
 
 def _read_arrays(path: Path, program: list[commonir.Module]) -> None:
@@ -174,6 +223,30 @@ def _read_arrays(path: Path, program: list[commonir.Module]) -> None:
     text = f"x=@{path}" if path.suffix == ".npy" else f"@{path}"
     for name, array in parse_inputs([text], seed=0).items():
         str(summarize_array(name, array))
+
+
+def _read_stored(path: Path, program: list[commonir.Module]) -> None:
+    del program
+    from commonir.cli.stored_arrays import has_sets, read_stored  # noqa: PLC0415
+
+    has_sets(str(path))
+    read_stored(str(path))
+
+
+def _read_report(path: Path, program: list[commonir.Module]) -> None:
+    del program
+    module = commonir.load(IMAGE_MODEL)
+    str(commonir.view(module, overlay=load_overlay(path)))
+
+
+def _read_json_inputs(path: Path, program: list[commonir.Module]) -> None:
+    del program
+    json_inputs(commonir.load(IMAGE_MODEL), path.read_bytes())
+
+
+def _read_image(path: Path, program: list[commonir.Module]) -> None:
+    del program
+    commonir.read_image(commonir.load(IMAGE_MODEL), "picture", path, resize=True)
 
 
 def _read_records(path: Path, program: list[commonir.Module]) -> None:

@@ -119,3 +119,16 @@ def test_headers_of_arrays(tmp_path: Path, header: bytes) -> None:
     from commonir.cli.arrays import parse_inputs  # noqa: PLC0415
 
     assert _codes(lambda: parse_inputs([f"x=@{tmp_path / 'x.npy'}"], seed=0)) == ["E0902"]
+
+
+@pytest.mark.parametrize("dims", [[], [2, 2]])
+def test_axes_that_are_not_a_vector_in_other_opsets(dims: list[int]) -> None:
+    onnx = oracle("onnx")
+    helper = onnx.helper
+    node = helper.make_node("ReduceSumSquare", ["x", "axes"], ["y"])
+    inputs = [helper.make_tensor_value_info("x", 1, [2, 3]), helper.make_tensor_value_info("axes", 7, dims)]
+    graph = helper.make_graph([node], "g", inputs, [helper.make_tensor_value_info("y", 1, None)])
+    content = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8).SerializeToString()
+    module = cir.loads(content, format="onnx")
+    # As many axes as the tensor has, or more, are all of them.
+    assert _codes(lambda: cir.convert(module, "onnx", opset=13)) == ([] if dims else ["E0509"])

@@ -29,6 +29,8 @@ def reduction_by_cases(op: Reduction, context: Context, data: Value, axes: Value
     """A branch for each set of as many axes as are given, or of any number."""
     if axes is None or known_dims(axes) is not None or _is_operand(op, "axes", context):
         return _KNOWN
+    if rank_of(axes) != 1:
+        return Mismatch("the axes are not a vector")
     rank, (count,) = rank_of(data), shape_of(axes)
     counts = (count,) if isinstance(count, int) else range(rank + 1)
     choices = [chosen for n in counts for chosen in combinations(range(rank), n)]
