@@ -68,7 +68,9 @@ DEFAULT_OPTIONS = EngineOptions()
 
 
 class Executable(Protocol):
-    """A prepared function. It must not be used by two threads at the same time."""
+    """A prepared function. `prepare` of the Python API returns one whose runs in several threads take turns; one of an
+    engine must not be used by two threads at the same time.
+    """
 
     @property
     def state(self) -> State:

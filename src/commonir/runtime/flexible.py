@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from threading import Lock
 from typing import Any
 
 from numpy.typing import NDArray
@@ -54,6 +55,7 @@ class FlexibleExecutable:
         self._special: OrderedDict[object, Executable] = OrderedDict()
         declared = source.function(function)
         self._declared = declared if has_declared_lists(declared) else None
+        self._running = Lock()
 
     def __repr__(self) -> str:
         return f"<executable {self._function.symbol_name} on {self._engine.name}>"
@@ -68,8 +70,9 @@ class FlexibleExecutable:
         self._general.state = state
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """Returns the outputs by name; see `Executable`."""
-        outputs = self._outputs(inputs)
+        """Returns the outputs by name; see `Executable`. Runs of several threads take turns: plans reuse buffers."""
+        with self._running:
+            outputs = self._outputs(inputs)
         if self._declared is not None:
             faults = tuple(result_faults(self._declared, inputs, outputs))
             if faults:

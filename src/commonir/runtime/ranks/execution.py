@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from commonir.base.codes import UNSUPPORTED_EXECUTION
@@ -64,12 +65,17 @@ class RanksExecutable(WithState):
             for f, communicator in zip(ranks.functions, self._communicators, strict=True)
         ]
         self._state_names = [states_of(module, f) for f in ranks.functions]
+        self._running = Lock()
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """Returns the outputs of all ranks; see `Executable`.
+        """Returns the outputs of all ranks; see `Executable`. Runs of several threads take turns.
 
         Raises: DiagnosticError (also E0711 when the time limit passes, E0717 when no rank can continue).
         """
+        with self._running:
+            return self._run(inputs)
+
+    def _run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         inputs_by_rank = self._ranks.inputs_by_rank(inputs)
         states = [State(state) for state in self._ranks.by_rank(self.state, self._state_names, "state")]
         for executable, state in zip(self._executables, states, strict=True):
@@ -83,7 +89,7 @@ class RanksExecutable(WithState):
             return result
 
         exchange = Exchange(self._ranks.world_size, self._options.time_limit_seconds)
-        # Set once for all ranks: concurrent changes of the limit would not be undone in order.
+        # Set once for all ranks, whose runs ask for the same number.
         with limited_threads(self._options.threads):
             try:
                 outputs = exchange.run(run_rank)

@@ -7,6 +7,7 @@ others are replicated; the replicated output of the first rank is returned.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -51,9 +52,14 @@ class ShardedExecutable(WithState):
         self._before = before
         self._ranks = ranks
         self._executable = executable
+        self._running = Lock()
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """Returns the outputs of the program; see `Executable`."""
+        """Returns the outputs of the program; see `Executable`. Runs of several threads take turns."""
+        with self._running:
+            return self._run(inputs)
+
+    def _run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         shards = shard_inputs(self._before, self._ranks, inputs)
         every = range(self._ranks.world_size)
         states_by_rank = {full_name(rank, name): array for name, array in self.state.items() for rank in every}
