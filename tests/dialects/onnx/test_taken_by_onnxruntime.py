@@ -57,3 +57,21 @@ def test_normalization_over_axes_that_are_there(shape: tuple[int, ...], axes: tu
     expected = run_onnx(model.SerializeToString(), {"x": x})
     for engine in ENGINES:
         assert_same(run_here(model, {"x": x}, engine), expected)
+
+
+@pytest.mark.parametrize("op_type", ["LayerNormalization", "SimplifiedLayerNormalization"])
+def test_unknown_attributes_of_normalizations_that_onnxruntime_adds_are_ignored(op_type: str, tmp_path: Path) -> None:
+    x, scale = np.array([[1, 2, 6], [0.5, 0, -1]], np.float32), np.array([1, 2, 3], np.float32)
+    node = helper.make_node(op_type, ["x", "scale"], ["y"])
+    node.attribute.append(helper.make_attribute("epsion", 0.5))
+    value = helper.make_tensor_value_info
+    stored = [numpy_helper.from_array(scale, "scale")]
+    graph = helper.make_graph([node], "g", [value("x", 1, x.shape)], [value("y", 1, x.shape)], stored)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 12)], ir_version=8)
+    expected = run_onnx(model.SerializeToString(), {"x": x})
+    for engine in ENGINES:
+        assert_same(run_here(model, {"x": x}, engine), expected)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    findings = [f for f in commonir.verify(commonir.load(path)) if "epsion" in f.message]
+    assert [(f.code.id, f.help) for f in findings] == [("W0205", "did you mean 'epsilon'?")]

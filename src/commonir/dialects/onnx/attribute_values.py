@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic, Fix
+from commonir.base.file_codes import QUESTIONABLE_MODEL
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
@@ -155,11 +156,15 @@ def unfit_attributes(op: Op) -> Mapping[str, Attribute]:
     return result
 
 
-def unfit_faults(op: Op) -> Iterator[Diagnostic]:
-    """Yields an error for each attribute that the node of an operation states otherwise than its definition."""
+def unfit_faults(op: Op, *, ignores_unknown: bool = False) -> Iterator[Diagnostic]:
+    """Yields an error for each attribute that the node of an operation states otherwise than its definition; a warning
+    for one without a meaning if the operator `ignores_unknown` ones.
+    """
     for name, value in unfit_attributes(op).items():
         fault = attribute_fault(op.name, op.layout, name, value)
-        if fault is not None:
+        if fault is not None and ignores_unknown and name not in op.layout.spelled:
+            yield Diagnostic(QUESTIONABLE_MODEL, f"{fault.message}, which is ignored", help=fault.help)
+        elif fault is not None:
             yield fault_found(fault, name, value, partial(_state_as_meant, op, name))
 
 

@@ -106,6 +106,9 @@ class OnnxOp(Op, traits=(traits.Pure,)):
     removed_in = ""
     """The version of the default domain from which on runtimes do not have the operator that they add to it."""
 
+    ignores_unknown_attributes = False
+    """Whether runtimes ignore attributes that the operator does not have."""
+
     successor = ""
     """The operator that replaces a deprecated one."""
 
@@ -113,7 +116,7 @@ class OnnxOp(Op, traits=(traits.Pure,)):
         return core.constant(data)
 
     def verify_extra(self) -> Iterator[Diagnostic]:
-        return unfit_faults(self)
+        return unfit_faults(self, ignores_unknown=self.ignores_unknown_attributes)
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         """Returns the dims that the reference computes from the types and known elements of operands."""

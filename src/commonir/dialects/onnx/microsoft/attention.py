@@ -15,7 +15,7 @@ from commonir.dialects.onnx.quantization import HALF_AND_SINGLE, WHOLE
 from commonir.dialects.onnx.quantized_products import shifted
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, are_known, f8e4m3fn, i32, i64
-from commonir.notation import NotationError
+from commonir.notation import NotationError, NotKnownError
 from commonir.ods import attr_types, attribute, element_type, one_of, operand, positive, result
 from commonir.symbolic import Dim, floor_div, largest
 
@@ -42,7 +42,9 @@ def _key_mask(mask: Value, batch: Dim, keys: Dim) -> Value:
         if shape[0] == batch:
             return core.less(place, core.reshape(mask, (batch, 1, 1, 1)))
         if shape[0] - batch * 2 != 0:
-            raise NotationError(f"a mask of {shape[0]} numbers for {batch} texts")
+            text = f"a mask of {shape[0]} numbers for {batch} texts"
+            is_fixed = isinstance(shape[0], int) and isinstance(batch, int)
+            raise NotationError(text) if is_fixed else NotKnownError(text)
         ends, starts = (core.reshape(v, (batch, 1, 1, 1)) for v in core.split(mask, 0, (batch, batch)))
         return core.logical_and(core.less(place, ends), core.greater_equal(place, starts))
     if len(shape) not in (2, 3):

@@ -33,6 +33,8 @@ class LayerNormalization(OnnxOp, name="onnx.onnxruntime.LayerNormalization", sin
     onnxruntime registers it in the default domain for opsets before 17, in which ONNX adds it.
     """
 
+    ignores_unknown_attributes = True
+
     X: Value = operand("T")
     Scale: Value = operand("V")
     B: Value | None = operand("V", default=None)
@@ -66,6 +68,8 @@ class SimplifiedLayerNormalization(OnnxOp, name="onnx.onnxruntime.SimplifiedLaye
 
     onnxruntime registers it in the default domain; the operator of ONNX is RMSNormalization.
     """
+
+    ignores_unknown_attributes = True
 
     X: Value = operand("T")
     scale: Value = operand("V")
