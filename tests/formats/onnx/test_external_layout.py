@@ -363,6 +363,15 @@ def _external_tensors(model: ModelProto) -> Iterable[TensorProto]:
     return (t for t in _get_all_tensors(model) if uses_external_data(t))
 
 
+def test_numbers_by_type_beside_external_data_are_written_once(tmp_path: Path) -> None:
+    model = _model()
+    small = helper.make_tensor("zero_point", TensorProto.UINT8, [], [115])
+    model.graph.initializer.append(small)
+    path = tmp_path / "m.onnx"
+    cir.save(cir.loads(model.SerializeToString(), format="onnx"), path, external_data=True, external_threshold=1024)
+    assert [t for t in _message(path).graph.initializer if t.name == small.name] == [small]
+
+
 def test_tensors_in_one_place_are_written_once(tmp_path: Path) -> None:
     path = _saved(tmp_path, "weights.bin")
     message = _message(path)

@@ -231,6 +231,34 @@ def _with_type_attribute() -> onnx.ModelProto:
     return model
 
 
+def _info(name: str, *shape: int | str) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, 1, shape)
+
+
+def _with_types_inside(*infos: onnx.ValueInfoProto) -> onnx.ModelProto:
+    nodes = [helper.make_node("Relu", ["x"], ["h"]), helper.make_node("Relu", ["h"], ["y"])]
+    graph = helper.make_graph(nodes, "g", [_info("x", "N", 3)], [_info("y", "N", 3)], value_info=infos)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def _with_branches_of_other_types() -> onnx.ModelProto:
+    model = _with_outputs(_info("y", 3))
+    branch = helper.make_graph([], "b", [], [helper.make_tensor_value_info("x", 7, None)])
+    model.graph.input.append(helper.make_tensor_value_info("c", 9, []))
+    model.graph.node[0].CopyFrom(helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch))
+    return model
+
+
+def _with_sparse_attribute(op_type: str, attribute: str) -> onnx.ModelProto:
+    model = _with_outputs(_info("y", 3))
+    values = numpy_helper.from_array(np.array([1.0], np.float32), "values")
+    sparse = helper.make_sparse_tensor(values, numpy_helper.from_array(np.array([2]), "places"), [3])
+    node = helper.make_node(op_type, [], ["y"])
+    node.attribute.append(helper.make_attribute(attribute, sparse))
+    model.graph.node[0].CopyFrom(node)
+    return model
+
+
 @pytest.mark.parametrize(
     "model",
     [
@@ -239,6 +267,11 @@ def _with_type_attribute() -> onnx.ModelProto:
         pytest.param(_with_outputs(helper.make_tensor_value_info("y", 1, ["N+1", 3])), id="spaces"),
         pytest.param(_with_outputs(helper.make_tensor_value_info("y", 1, ["2*(N - 1)", 3])), id="factors"),
         pytest.param(_with_type_attribute(), id="types in attributes"),
+        pytest.param(_with_outputs(_info("y", "N", 3), _info("y", "N", 3, 1, 1)), id="an output of two types"),
+        pytest.param(_with_types_inside(_info("h", 3), _info("h", "N", 3)), id="a value of two types"),
+        pytest.param(_with_branches_of_other_types(), id="branches of other types"),
+        pytest.param(_with_sparse_attribute("Constant", "value"), id="a sparse tensor for a dense one"),
+        pytest.param(_with_sparse_attribute("Unknown", "any"), id="a sparse tensor of an unknown operator"),
     ],
 )
 def test_what_a_file_lacks_or_spells_otherwise_stays(model: onnx.ModelProto) -> None:

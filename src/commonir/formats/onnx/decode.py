@@ -305,12 +305,17 @@ class ModelDecoder(NodeDecoder):
         self._keep_infos(end, proto.value_info[:], block, end.outputs, forms)
 
     def _forms(self, part: str, infos: Iterable[ValueInfoProto], values: Sequence[Value]) -> Rest:
-        """The messages about values that say more than their types."""
-        return [
-            (f"{part} {info.name}", unknown_fields.form_of(info))
-            for info, v in zip(infos, values, strict=True)
-            if not self._is_plain(info, v)
-        ]
+        """The messages about values that say more than their types, or other types than they have."""
+        repetitions = unknown_fields.Repetitions()
+        result: Rest = []
+        for info, v in zip(infos, values, strict=True):
+            repetition = repetitions.of(info.name)
+            if not self._is_plain(info, v):
+                type, _ = self.types.read(info.type)
+                read_as = None if part == "input" or type in (v.type, unknown) else v.type
+                key = unknown_fields.form_key(part, info.name, repetition, read_as)
+                result.append((key, unknown_fields.form_of(info)))
+        return result
 
     def _is_plain(self, info: ValueInfoProto, v: Value) -> bool:
         """Whether a message says a name and the type of a value, and no more."""
@@ -336,11 +341,13 @@ class ModelDecoder(NodeDecoder):
         ]
         names: list[str] = []
         more: Rest = []
+        repetitions = unknown_fields.Repetitions()
         for info in infos:
             v = results.get(info.name)
             names.append(info.name)
+            repetition = repetitions.of(info.name)
             if v is None or info.name in shown or not self._is_plain(info, v):
-                more.append((f"value {info.name}", unknown_fields.form_of(info)))
+                more.append((unknown_fields.form_key("value", info.name, repetition), unknown_fields.form_of(info)))
         if names != expected:
             keep_names(op, unknown_fields.VALUE_INFO, names)
         keep(op, unknown_fields.TYPE_FORMS, [*forms, *more])

@@ -179,8 +179,10 @@ class GraphEncoder:
         holder: Operation | None = self.outer if is_outer else end
         results = () if end is None else end.outputs
         self._inputs(holder, block, into)
+        repetitions = unknown_fields.Repetitions()
         for v in results:
-            self.value_info(v, "output", holder, into.output.add())
+            repetition = repetitions.of(self.names.get(v, v.name))
+            self.value_info(v, "output", holder, into.output.add(), repetition)
         for op in block.operations:
             match op:
                 case onnx.Return():
@@ -236,19 +238,28 @@ class GraphEncoder:
             return
         by_name = {self.name_of(v): v for v in (*block.arguments, *values)}
         forms = unknown_fields.stored(holder, unknown_fields.TYPE_FORMS)
+        repetitions = unknown_fields.Repetitions()
         for name in declared:
-            v = by_name.get(name)
+            v, repetition = by_name.get(name), repetitions.of(name)
+            key = unknown_fields.form_key("value", name, repetition)
             if v is not None:
-                self.value_info(v, "value", holder, into.add())
-            elif f"value {name}" in forms:
-                self._merge(forms[f"value {name}"], into.add(), holder)
+                self.value_info(v, "value", holder, into.add(), repetition)
+            elif key in forms:
+                self._merge(forms[key], into.add(), holder)
 
-    def value_info(self, v: Value, part: str, holder: Operation | None, into: ValueInfoProto) -> None:
+    def value_info(
+        self, v: Value, part: str, holder: Operation | None, into: ValueInfoProto, repetition: int = 0
+    ) -> None:
         """Fills in what a graph says of a value: as the file did, when the type is still the same."""
         name = self.names.get(v, v.name)
-        form = (
-            None if holder is None else unknown_fields.stored(holder, unknown_fields.TYPE_FORMS).get(f"{part} {name}")
-        )
+        forms = {} if holder is None else unknown_fields.stored(holder, unknown_fields.TYPE_FORMS)
+        form = forms.get(unknown_fields.form_key(part, name, repetition)) if forms else None
+        other = None
+        if forms and form is None and part == "output":
+            other = forms.get(unknown_fields.form_key(part, name, repetition, v.type))
+        if other is not None and holder is not None:
+            self._merge(other, into, holder)
+            return
         if form is not None and holder is not None:
             self._merge(form, into, holder)
             type, _ = self._types.knowing(symbols_of([v.type])).read(into.type)
@@ -504,6 +515,8 @@ class GraphEncoder:
                 into.type = AttributeType.TYPE_PROTOS
             case TypeAttr() | ArrayAttr():
                 self._types_attribute([value] if isinstance(value, TypeAttr) else value.values, into, value)
+            case DictionaryAttr() if self._sparse(value, into, storage):
+                pass
             case _ if not write_literal(value, into):
                 self.diagnostics.add(NOT_IN_FORMAT, f"attribute '{into.name}' has no form in ONNX")
             case _:
@@ -548,8 +561,20 @@ class GraphEncoder:
                 into.type = AttributeType.TYPE_PROTO
             case Type():
                 self._types_of([value], into, is_list=False)
-            case DictionaryAttr() if unknown_fields.KEPT in storage:
-                into.type = AttributeType.SPARSE_TENSOR
+            case DictionaryAttr() if self._sparse(value, into, storage):
+                pass
+            case Sequence():
+                self._list(f, value, into)  # pyright: ignore[reportUnknownArgumentType]  a tuple of anything
+            case _:
+                self.diagnostics.add(NOT_IN_FORMAT, f"attribute '{f.spelling}' has no form in ONNX: {value!r}")
+        _as_stored(into, storage)
+
+    def _sparse(self, value: DictionaryAttr, into: AttributeProto, storage: str) -> bool:
+        """Fills in a sparse tensor; returns False if the dictionary is not one."""
+        if unknown_fields.KEPT in storage:
+            into.type = AttributeType.SPARSE_TENSOR
+            return True
+        match value:
             case DictionaryAttr(
                 entries=(
                     ("values", DataAttr(data=stored)),
@@ -561,11 +586,9 @@ class GraphEncoder:
                 self.tensor(stored, into.sparse_tensor.values)
                 self.tensor(indices, into.sparse_tensor.indices)
                 into.sparse_tensor.dims.extend(map(int, dims))
-            case Sequence():
-                self._list(f, value, into)  # pyright: ignore[reportUnknownArgumentType]  a tuple of anything
+                return True
             case _:
-                self.diagnostics.add(NOT_IN_FORMAT, f"attribute '{f.spelling}' has no form in ONNX: {value!r}")
-        _as_stored(into, storage)
+                return False
 
     def _list(self, f: Field, value: Sequence[object], into: AttributeProto) -> None:
         if f.type is attr_types.integers:

@@ -207,11 +207,12 @@ def write_contents(data: Data, into: TensorProto) -> None:
 
 
 def write_typed(data: Data, into: TensorProto) -> None:
-    """Fills in the elements of a tensor in the field of their type."""
+    """Fills in the elements of a tensor in the field of their type, instead of those that are there."""
     if data.element is string:
         write_contents(data, into)
         return
     name, code = _field(data.element)
+    into.ClearField(name)
     content = data.buffer()
     size_bytes = struct.calcsize(code)
     for start in range(0, len(content), _WRITTEN_ELEMENTS * size_bytes):

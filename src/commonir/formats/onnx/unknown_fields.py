@@ -17,6 +17,7 @@ from commonir.formats.protobuf.wire import unknown_fields
 from commonir.ir.attributes import ArrayAttr, Attribute, BytesAttr, DictionaryAttr, StringAttr
 from commonir.ir.interface import Metadata
 from commonir.ir.operation import Operation
+from commonir.ir.types import Type
 from commonir.ods import Op
 from commonir.ods.fields import MISSING
 
@@ -55,6 +56,28 @@ DEVICES = onnx.DEVICE_CONFIGURATIONS
 """How a node is distributed over the devices of configurations."""
 
 M = TypeVar("M", bound=Message)
+
+
+def form_key(part: str, name: str, repetition: int = 0, read_as: Type | None = None) -> str:
+    """Returns the key in `TYPE_FORMS` of what a graph says of a value, for the first time or a repetition.
+
+    `read_as` is the type of a value of which the file states another type: what it says holds while the value has it.
+    """
+    number = f"#{repetition}" if repetition else ""
+    return f"{part}{number} {name}" if read_as is None else f"{part}{number}:{read_as} {name}"
+
+
+class Repetitions:
+    """Counts how often names have come before."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def of(self, name: str) -> int:
+        """Returns how often a name has come before, and counts it."""
+        count = self._counts.get(name, 0)
+        self._counts[name] = count + 1
+        return count
 
 
 def form_of(message: Message) -> DictionaryAttr:
