@@ -179,6 +179,12 @@ MODELS = {
         13, [_node("Pad", "x p", mode="constant")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
     "computed padding, edge": Model(
         13, [_node("Pad", "x p", mode="edge")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
+    "common bits of words": Model(
+        18, [_node("BitwiseAnd", "a b")],
+        {"a": np.array([1, 2**64 - 1, 2**63, 77], np.uint64), "b": np.array([3, 2**63, 2**63 + 5, 6], np.uint64)}),
+    "equal words": Model(
+        11, [_node("Equal", "a b")],
+        {"a": np.array([1, 2**64 - 1, 2], np.uint64), "b": np.array([1, 2**63, 3], np.uint64)}),
     "shifts of bytes to the left": Model(
         11, [_node("BitShift", "a b", direction="LEFT")],
         {"a": np.array([1, 255, 129, 7], np.uint8), "b": np.array([0, 1, 7, 3], np.uint8)}),

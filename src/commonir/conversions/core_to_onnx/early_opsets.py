@@ -104,8 +104,10 @@ def remainder_by_quotient(op: core.Remainder, context: Context, a: Value, b: Val
 def modulo_by_quotient(op: core.Mod, context: Context, a: Value, b: Value) -> Result:
     if not element_of(a).is_integer:
         return Mismatch("a quotient of floats is not rounded")
-    zero = core.splat(0, a)
     rest = core.sub(a, core.mul(onnx.Div(a, b).C, b))
+    if element_of(a).kind == "uint":
+        return rest
+    zero = core.splat(0, a)
     is_opposite = core.logical_xor(core.less(rest, zero), core.less(b, zero))
     is_moved = core.logical_and(is_opposite, core.not_equal(rest, zero))
     return core.select(is_moved, core.add(rest, b), rest)
@@ -177,11 +179,14 @@ def round_by_halves(op: core.Round, context: Context, x: Value) -> Result:
 
 
 @rule(core.Equal)
-def equal_floats(op: core.Equal, context: Context, a: Value, b: Value) -> Result:
+def equal_numbers(op: core.Equal, context: Context, a: Value, b: Value) -> Result:
     """Neither less nor greater; NaN is neither of both, and not equal."""
-    if not element_of(a).is_float:
+    element = element_of(a)
+    if not element.is_float and not element.is_integer:
         return Mismatch("only numbers are ordered")
     differs = core.logical_or(core.less(a, b), core.greater(a, b))
+    if element.is_integer:
+        return core.logical_not(differs)
     is_nan = core.logical_or(core.is_nan(a), core.is_nan(b))
     return core.logical_not(core.logical_or(differs, is_nan))
 
