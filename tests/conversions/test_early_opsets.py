@@ -179,6 +179,12 @@ MODELS = {
         13, [_node("Pad", "x p", mode="constant")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
     "computed padding, edge": Model(
         13, [_node("Pad", "x p", mode="edge")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
+    "largest bytes of windows": Model(
+        12, [_node("MaxPool", "x", kernel_shape=[2, 2], pads=[1, 1, 0, 0], strides=[2, 2])],
+        {"x": np.arange(-8, 8, dtype=np.int8).reshape(1, 1, 4, 4)}, fixed=True),
+    "larger of words": Model(
+        12, [_node("Max", "a b")],
+        {"a": np.array([1, 2**64 - 1, 5], np.uint64), "b": np.array([3, 2**63, 2**40], np.uint64)}),
     "common bits of words": Model(
         18, [_node("BitwiseAnd", "a b")],
         {"a": np.array([1, 2**64 - 1, 2**63, 77], np.uint64), "b": np.array([3, 2**63, 2**63 + 5, 6], np.uint64)}),

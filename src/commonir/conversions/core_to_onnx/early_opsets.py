@@ -14,7 +14,8 @@ from commonir.conversions.core_to_onnx.building import opset_of, positions_below
 from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, f64, i32, i64
+from commonir.ir.types import ElementType, f32, f64, i8, i32, i64
+from commonir.notation import limits
 from commonir.ods import known_dims
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim, element_count
@@ -269,6 +270,17 @@ def convolved_integers(op: core.Conv, context: Context, x: Value, weight: Value,
     if not element_of(x).is_integer:
         return Mismatch("only integers are convolved in single precision")
     return in_single_precision(op, x, weight, bias) or Mismatch("sums of products may be rounded in single precision")
+
+
+@rule(core.MaxPool)
+def largest_of_bytes(op: core.MaxPool, context: Context, x: Value) -> Result:
+    """In single precision, for versions that have maxima of windows of floats only."""
+    element = element_of(x)
+    if not element.is_integer or element.bits > i8.bits:
+        return Mismatch(f"single precision does not hold all of {element}")
+    wide = core.max_pool(core.cast(x, f32), op.kernel, op.strides, op.dilations, op.pads, op.ceil_mode)
+    # A window of padding alone gives the least number, not an infinite one.
+    return core.cast(core.maximum(wide, core.splat(float(limits(element)[0]), wide)), element)
 
 
 @rule(core.DepthToSpace)

@@ -9,7 +9,7 @@ from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.dialects.onnx import activation, arithmetic, comparison, elementwise
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, bf16, boolean, f16, f32, i32
+from commonir.ir.types import ElementType, bf16, boolean, f16, f32, i8, i16, i32, i64, u16, u64
 from commonir.ods import Op
 from commonir.rewrite.legalize import (
     Context,
@@ -100,7 +100,7 @@ def larger_integer(op: core.Maximum, context: Context, a: Value, b: Value) -> Re
     # Opsets before 12 have no such operator for integers.
     if not element_of(a).is_integer:
         return Mismatch("NaN does not compare with anything")
-    return onnx.Where(onnx.Greater(a, b).C, a, b).output
+    return core.select(onnx.Greater(a, b).C, a, b)
 
 
 @rule(core.Minimum)
@@ -112,7 +112,7 @@ def minimum(op: core.Minimum, context: Context, a: Value, b: Value) -> Result:
 def smaller_integer(op: core.Minimum, context: Context, a: Value, b: Value) -> Result:
     if not element_of(a).is_integer:
         return Mismatch("NaN does not compare with anything")
-    return onnx.Where(onnx.Less(a, b).C, a, b).output
+    return core.select(onnx.Less(a, b).C, a, b)
 
 
 @rule(core.Select)
@@ -121,6 +121,19 @@ def choice_of_bools(op: core.Select, context: Context, condition: Value, a: Valu
     if element_of(op.y) is not boolean:
         return Mismatch("only bools are chosen by logic")
     return onnx.Or(onnx.And(condition, a).C, onnx.And(onnx.Not(condition).Y, b).C).C
+
+
+# Of these types runtimes have no `Where`; each is of the same bits as one that they have it of, or within it.
+_CHOSEN_AS = {i8: i32, i16: i32, u16: i32, u64: i64}
+
+
+@rule(core.Select)
+def choice_in_another_type(op: core.Select, context: Context, condition: Value, a: Value, b: Value) -> Result:
+    element = element_of(op.y)
+    chosen_as = _CHOSEN_AS.get(element)
+    if chosen_as is None:
+        return Mismatch(f"runtimes choose between {element}")
+    return cast(onnx.Where(condition, cast(a, chosen_as), cast(b, chosen_as)).output, element)
 
 
 @rule(core.NotEqual)
