@@ -16,6 +16,7 @@ from inspect import cleandoc
 from pathlib import Path
 
 import click
+from docs.fused_forms import fused_forms
 
 from commonir.base.codes import all_codes
 from commonir.base.diagnostics import Code, ExitStatus
@@ -295,6 +296,8 @@ def passes_page() -> str:
         _YOUR_OWN_PASSES,
         _COMBINED,
         *_combined_operations(),
+        _FUSED,
+        *fused_forms(),
         _CANONICALIZATIONS,
         *_canonicalizations(),
     ]
@@ -371,6 +374,20 @@ A rule applies where it leaves fewer operations, and nothing else uses the resul
 
 | rule | core operations | level | effect |
 |---|---|---|---|"""
+
+_FUSED = """
+## Fused operations
+
+`cir opt --fuse` and `cir convert --fuse` replace operations by one that computes the same, where the format of the
+result has it; `fuse` is the pass. A recognition looks for operations that consist of the same core operations as the
+reference of what it makes, and says nothing of their order: both are run on sample values, of several magnitudes and
+with zeros, infinities and NaN, and must agree (1e-5 of the result in single precision, 4e-3 in half). Scales and shifts
+are part of a normalization. Nothing else may use the values between. Names choose recognitions: `--fuse=gelu,silu`, or
+`--fuse=-layer_norm` for all others. What looks like a form and stays is reported with the reason (N0605). Where the
+opset or system is too old, convert first: `cir convert M --opset 20 --fuse -o OUT`.
+
+| name | core operation | computes | ONNX | Core ML |
+|---|---|---|---|---|"""
 
 _CANONICALIZATIONS = """
 ## Canonicalizations

@@ -12,8 +12,9 @@ MAX_NAMES = 2000
 
 
 def completions(what: str, path: str | None = None) -> list[tuple[str, str]]:
-    """Returns names with a short description each: `formats`, `engines`, `systems`, `passes`, `operations`, `dialects`
-    or `codes`; of the model at a path `nodes` (values and nodes), `values`, `inputs`, `dims` or `functions`.
+    """Returns names with a short description each: `formats`, `engines`, `systems`, `passes`, `recognitions`,
+    `operations`, `dialects` or `codes`; of the model at a path `nodes` (values and nodes), `values`, `inputs`, `dims`
+    or `functions`.
 
     Completion never fails: there are no names where a model cannot be read.
     """
@@ -52,6 +53,12 @@ def _passes() -> Iterator[tuple[str, str]]:
     yield from ((each.name, each.summary) for each in Passes())
 
 
+def _recognitions() -> Iterator[tuple[str, str]]:
+    from commonir.passes.recognitions import RECOGNITIONS, summary_of  # noqa: PLC0415
+
+    yield from ((each.name, summary_of(each)) for each in RECOGNITIONS)
+
+
 def _operations() -> Iterator[tuple[str, str]]:
     from commonir.api.reference import operations  # noqa: PLC0415
 
@@ -73,6 +80,7 @@ _KNOWN = {
     "engines": _engines,
     "systems": _systems,
     "passes": _passes,
+    "recognitions": _recognitions,
     "operations": _operations,
     "dialects": _dialects,
     "codes": _codes,

@@ -94,6 +94,7 @@ def convert(
     ranks: int | None = None,
     parallel: str | None = None,
     keep: Sequence[str] = (),
+    fuse: str | None = None,
     reports: list[PrecisionReport] | None = None,
     findings: Diagnostics | None = None,
 ) -> Module:
@@ -106,10 +107,11 @@ def convert(
     dimensions by name, `ranges` bounds them, both ends included; `images` turns inputs and outputs into images;
     `labels` names the elements of probabilities, of the only such output or by the name of one, which makes a Core ML
     model a classifier; `docs` describes inputs and outputs by name; `states` has, by the name of an input, the output
-    that it is in the next run, and Core ML keeps the two as a state; `ranks` shards the program, as `shard` does. A
-    program in that dialect keeps every operation that the chosen version, system and precision have; without options it
-    is returned unchanged, as is one for a format that holds any dialect. Such a format takes no opset, target,
-    precision or images (E0601), and ranges only for programs of the core (W0601).
+    that it is in the next run, and Core ML keeps the two as a state; `ranks` shards the program, as `shard` does.
+    `fuse` names operations that replace others in the result, as for `optimize`. A program in that dialect keeps every
+    operation that the chosen version, system and precision have; without options it is returned unchanged, as is one
+    for a format that holds any dialect. Such a format takes no opset, target, precision, images or fused operations
+    (E0601), and ranges only for programs of the core (W0601).
 
     Raises: DiagnosticError (E0601 for operations without a counterpart, E0610 if it cannot be sharded, E0706).
     """
@@ -121,6 +123,7 @@ def convert(
     choices = _Choices(to, function, precision, tuple(keep), dims, ranges, ranks, parallel)
     if to in Formats().names() and not Formats().get(to).dialect:
         given = {"opset": opset, "target": target, "precision": precision, "images": images or None}
+        given["fuse"] = fuse
         _refuse_in_own_dialect(to, **given, labels=labels or None, docs=docs or None, states=states or None)
         return _in_any_dialect(module, choices, diagnostics)
     conversion = Conversions().get(to)
@@ -132,7 +135,7 @@ def convert(
     result = _converted(module, conversion, options, choices, log, diagnostics)
     if precision is not None:
         _report_precision(log.report(), diagnostics, reports)
-    return result
+    return result if fuse is None else optimize(result, passes=f"fuse{{names='{fuse}'}}", findings=diagnostics)
 
 
 def _report_precision(report: PrecisionReport, diagnostics: Diagnostics, reports: list[PrecisionReport] | None) -> None:
@@ -574,6 +577,7 @@ def optimize(
     passes: str | Sequence[str | Pass] | None = None,
     rules: Sequence[Rewrite] = (),
     level: str = "exact",
+    fuse: str | None = None,
     keep_initializer_inputs: bool = False,
     max_growth_bytes: int | None = None,
     reports: list[RuleReport] | None = None,
@@ -585,7 +589,9 @@ def optimize(
     `passes` replaces the default passes: a pipeline as for mlir-opt, such as `"canonicalize,cse"` or
     `"builtin.module(func.func(canonicalize{max-fold-bytes=0}),cse)"`, or a list of names and passes. With the `level`
     "fast", the default passes also permit results that are rounded differently, such as those of a convolution with the
-    weights of the normalization after it. They make constants of inputs with default values (N0601), unless
+    weights of the normalization after it. `fuse` names the operations that replace others which together compute the
+    same, up to rounding: "gelu,layer_norm", "all", or "-attention" for all but one; what looks like one of them and
+    stays is reported (N0605). The default passes make constants of inputs with default values (N0601), unless
     `keep_initializer_inputs` is set.
     `rules` are rewrite rules that are applied before, until none matches; `reports` receives how often each was
     applied, `findings` receives warnings of passes, and notes about operations whose folders are C++ (N0265).
@@ -600,7 +606,7 @@ def optimize(
         from commonir.passes.definition import PassContext, Passes  # noqa: PLC0415
         from commonir.passes.pipeline import default_pipeline, passes_in, pipeline_of, run_pipeline  # noqa: PLC0415
 
-        default = default_pipeline(level, keep_initializer_inputs=keep_initializer_inputs)
+        default = default_pipeline(level, fuse, keep_initializer_inputs=keep_initializer_inputs)
         pipeline = pipeline_of(default if passes is None else passes, Passes())
         warnings = Diagnostics() if findings is None else findings
         evaluators, is_limited = _evaluators(max_growth_bytes), max_growth_bytes is not None
@@ -611,12 +617,12 @@ def optimize(
         return result
 
 
-def _from_core(module: Module, like: Function) -> Module | None:
-    """Converts a core module of one function to the dialect and operation set of another function."""
+def _from_core(module: Module, like: Function, operation_set: str) -> Module | None:
+    """Converts a core module of one function to the dialect of another function, and an operation set of it."""
     from commonir.conversions.conversion import Conversions  # noqa: PLC0415  loads conversions
 
     conversion = Conversions().get(like.name.partition(".")[0])
-    return None if conversion.beside is None else conversion.beside(module, like.operation_set)
+    return None if conversion.beside is None else conversion.beside(module, operation_set or like.operation_set)
 
 
 def _not_folded(module: Module) -> Iterator[Diagnostic]:

@@ -217,6 +217,15 @@ IMPOSSIBLE_EDIT = Code(
     "The change would leave a program that is not valid, or that its format cannot hold: a name that is taken or not "
     "allowed, a dim outside of the range of an input, no output. Nothing is written; the message has the reason.",
 )
+NOT_FUSED = Code(
+    "N0605",
+    "operations that look like one operation stay",
+    "`--fuse` replaces operations by one that computes the same, where the format has it. These compute nearly the "
+    "same, or something else uses a value between them, or the operation set of the program does not have the "
+    "operation: the message says which.",
+    remedy="For a newer operation set, `cir convert --opset N` or `--target SYSTEM` comes first.",
+    severity=Severity.NOTE,
+)
 INPUTS_KEPT = Code(
     "N0602",
     "a part of a program needs more inputs than those named",

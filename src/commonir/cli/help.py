@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import click
 
@@ -81,6 +83,27 @@ class VerbCommand(click.Command):
                 section = option.section if isinstance(option, GroupedOption) else OPTIONS
                 out.setdefault(section, []).append(option)
         return out
+
+
+class BareOptions(VerbCommand):
+    """A command with options that may stand alone: `bare` are the values that they have then, by option.
+
+    A value follows `=`. A number may also follow `--check` after a space, unless a file has its name.
+    """
+
+    bare: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Gives options that stand alone their values."""
+        end = args.index("--") if "--" in args else len(args)
+        filled: list[str] = []
+        for arg in args[:end]:
+            value = self.bare.get(arg)
+            if arg.isdecimal() and filled[-1:] == ["--check=1"] and not os.path.exists(arg):
+                filled[-1] = f"--check={arg}"
+            else:
+                filled.append(arg if value is None else f"{arg}={value}")
+        return super().parse_args(ctx, filled + args[end:])
 
 
 def _records(options: Sequence[click.Option], ctx: click.Context) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import click
@@ -64,6 +65,17 @@ def output_option(*, renews: str | None = None) -> Option[Command]:
     where = "Where to write, also M" if renews else "Where to write"
     help = f"{where}; `-` is standard output."
     return click.option("-o", "--output", required=True, metavar="OUT", type=OutputPath(renews=renews), help=help)
+
+
+fuse_option = click.option(
+    "--fuse",
+    metavar="[=NAMES]",
+    help="Replace operations by one that the format has. Both compute the same on sample values, up to rounding."
+    " NAMES such as `gelu,layer_norm` are separated by commas; with `-` before each, all but those are replaced.",
+    shell_complete=completed("recognitions"),
+)
+BARE_FUSE = MappingProxyType({"--fuse": "all"})
+"""The value of `--fuse` where it stands alone."""
 
 
 def files_option(*names: str, help: str, metavar: str = "FILE") -> Option[Command]:

@@ -77,6 +77,7 @@ OPTION_CONTENTS: Mapping[str, str] = MappingProxyType(
         "labels": "labels",
         "docs": "descriptions of inputs and outputs",
         "states": "states",
+        "fuse": "fused operations",
     }
 )
 """The names of options in messages."""

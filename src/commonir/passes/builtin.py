@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from commonir.base.codes import CHANGED_IN_CONVERSION, UNSUPPORTED_CONVERSION
+from commonir.base.codes import CHANGED_IN_CONVERSION, NOT_FUSED, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.core import CoreOp
 from commonir.ir.module import Module
@@ -21,11 +21,13 @@ from commonir.passes.definition import OptionType, Pass, PassContext, PassOption
 from commonir.passes.eliminate_common import eliminate_common
 from commonir.passes.expand_all_reduce import expand_all_reduce
 from commonir.passes.fold_all_reduce import Reasons, fold_all_reduce
+from commonir.passes.fuse import fuse
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.passes.inline import inline
 from commonir.passes.lower import Deferral, lower
 from commonir.passes.pipeline_globals import pipeline_globals
 from commonir.passes.propagate_constants import propagate_constants
+from commonir.passes.recognitions import chosen_recognitions
 from commonir.passes.remove_unused_symbols import remove_unused_symbols
 from commonir.passes.simpler_forms import SimplerForms
 from commonir.passes.simplify import Evaluate, Growth, simplify
@@ -36,7 +38,11 @@ _EXACT, _FAST = "exact", "fast"
 _LEVEL = PassOption(
     "level", OptionType.STRING, "`exact`, or `fast` to permit results that are rounded differently", _EXACT
 )
+_NAMES = PassOption(
+    "names", OptionType.STRING, "recognitions separated by commas, or with `-` all but those, in quotes", ""
+)
 _MOST_ROUNDS = 10
+_LARGEST_SAMPLE_BYTES = 1 << 28
 _MAX_FOLD_BYTES = PassOption(
     "max-fold-bytes", OptionType.INTEGER, "how much larger a constant may be than what it is computed from"
 )
@@ -73,6 +79,24 @@ def _simplify(module: Module, context: PassContext, options: PassOptions) -> Pas
         context.reports.append(report_of(SIMPLIFY.name, "", changes, {}))
         context.reports.extend([report_of(name, "core", count, {}) for name, count in applied.most_common()])
     return PassResult(module, changes + applied.total() > 0 or _types(module) != before)
+
+
+def _fuse(module: Module, context: PassContext, options: PassOptions) -> PassResult:
+    recognitions = chosen_recognitions(options.string(_NAMES.name) or "")
+    infer_shapes(module)
+    evaluate = context.evaluator(_LARGEST_SAMPLE_BYTES)
+    done = fuse(module, recognitions, evaluate, context.from_core, context.dialects)
+    for recognition in recognitions:
+        name = recognition.name
+        reasons = done.reasons.get(name, {})
+        if context.reports is not None:
+            context.reports.append(report_of(name, "core", done.applied[name], reasons))
+        for reason, operations in reasons.items():
+            first = next((r.name for r in operations[0].results if r.name), operations[0].name)
+            places = "1 place looks" if len(operations) == 1 else f"{len(operations)} places look"
+            message = f"{name}: {places} like it, and stay{'s' if len(operations) == 1 else ''}: '{first}': {reason}"
+            context.findings.add(NOT_FUSED, message, where=path_of(operations[0]))
+    return PassResult(module, done.applied.total() > 0)
 
 
 def _fix_default_inputs(module: Module, context: PassContext, _: PassOptions) -> PassResult:
@@ -173,6 +197,12 @@ SIMPLIFY = Pass(
     _simplify,
     (_MAX_FOLD_BYTES, _LEVEL),
     folds=True,
+)
+FUSE = Pass(
+    "fuse",
+    "replaces operations that together compute what one operation of the format does, such as a layer normalization",
+    _fuse,
+    (_NAMES,),
 )
 FIX_DEFAULT_INPUTS = Pass(
     "fix-default-inputs",

@@ -22,13 +22,13 @@ from commonir.notation import NotationError
 from commonir.ods import Form, Op, infer, known_data, operations_behind, traits
 from commonir.passes.simplify import fully_folded
 
-FromCore = Callable[[Module, Function], Module | None]
-"""Converts a core module with one function to the dialect and operation set of another function; None if there is no
-such conversion.
+FromCore = Callable[[Module, Function, str], Module | None]
+"""Converts a core module with one function to the dialect of another function, and to an operation set of it: that of
+the other function for an empty name. None if there is no such conversion.
 """
 
 
-def no_conversion(_module: Module, _function: Function) -> Module | None:
+def no_conversion(_module: Module, _function: Function, _operation_set: str) -> Module | None:
     """Returns None: there is no conversion."""
     return None
 
@@ -152,14 +152,15 @@ class CoreWriter:
         self._from_core = from_core
         self._names: set[str] | None = None
 
-    def written(self, value: Value, most: int) -> Written | None:
+    def written(self, value: Value, most: int, operation_set: str = "") -> Written | None:
         """Returns a value that detached core operations define, which are erased, as one of the function's dialect.
 
-        None if that takes more than a number of operations besides constants, or cannot be expressed.
+        None if that takes more than a number of operations besides constants, or cannot be expressed. `operation_set`
+        is another one than that of the function.
         """
-        return self.all_written((value,), most)
+        return self.all_written((value,), most, operation_set)
 
-    def all_written(self, values: Sequence[Value], most: int) -> Written | None:
+    def all_written(self, values: Sequence[Value], most: int, operation_set: str = "") -> Written | None:
         """Returns several values like `written`; the operations that define them are erased, too."""
         body = operations_behind(values)
         own = {r for op in body for r in op.results}
@@ -168,7 +169,7 @@ class CoreWriter:
         for op in reversed(body):
             op.erase()
         try:
-            result = None if source is None else self._from_core(source.module, self._function)
+            result = None if source is None else self._from_core(source.module, self._function, operation_set)
         except (DiagnosticError, NotationError):
             return None
         if source is None or result is None or len(result.main.inputs) != len(source.arguments):

@@ -29,6 +29,7 @@ ENTRY_POINTS = "commonir.passes"
 # In the order in which they are listed. The names are those of MLIR where it has the pass.
 _OURS = {
     "simplify": "commonir.passes.builtin:SIMPLIFY",
+    "fuse": "commonir.passes.builtin:FUSE",
     "fix-default-inputs": "commonir.passes.builtin:FIX_DEFAULT_INPUTS",
     "canonicalize": "commonir.passes.builtin:CANONICALIZE",
     "cse": "commonir.passes.builtin:CSE",

@@ -34,12 +34,18 @@ LEVELS = ("exact", "fast")
 """Whether results of an optimization are the same bit for bit, or may be rounded differently."""
 
 
-def default_pipeline(level: str, *, keep_initializer_inputs: bool) -> str:
-    """Returns the passes of an optimization. Raises: DiagnosticError (E0901) for an unknown level."""
+def default_pipeline(level: str, fuse: str | None = None, *, keep_initializer_inputs: bool) -> str:
+    """Returns the passes of an optimization. `fuse` are names of recognitions; None for none of them.
+
+    Raises: DiagnosticError (E0901) for an unknown level.
+    """
     if level not in LEVELS:
         help = did_you_mean(level, LEVELS) or f"levels: {', '.join(LEVELS)}"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, f"no level of optimization is called '{level}'", help=help))
     simplify = f"simplify{{level={level}}}"
+    if fuse is not None:
+        # What is fused may be simpler than its parts, and leaves operations that nothing uses.
+        simplify = f"{simplify},fuse{{names='{fuse}'}},{simplify}"
     return simplify if keep_initializer_inputs else f"fix-default-inputs,{simplify}"
 
 

@@ -20,6 +20,7 @@ from commonir.ir.types import FunctionType, TensorType, bf16, f16
 from commonir.notation import NotationError
 from commonir.ods import Form, Op, infer, traits
 from commonir.ods.data_dependent_dims import symbols_mentioned
+from commonir.ods.fields import FieldKind
 from commonir.passes.lower import lower
 from commonir.runtime.engine import Engine, Executable
 from commonir.runtime.interpreter.operations import data_of_array
@@ -173,7 +174,8 @@ def _owner(value: Value) -> Op:
 
 def _read(op: Op) -> list[int]:
     """Returns the positions of operands on whose elements the semantics of an operation may depend."""
-    return [n for n, f in enumerate(op.operand_fields()) if f.by_value or f.constant]
+    fields = enumerate(op.operand_fields())
+    return [n for n, f in fields if f.by_value or f.constant or f.kind is FieldKind.PARAMETER]
 
 
 def _has_dynamic_operands(op: Op) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import click
@@ -16,8 +16,9 @@ from commonir.base.tuples import NamedTuple
 from commonir.cli.agreement import Agreement, Check, check_agreement, differences, write_agreement
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims, parse_images, parse_labels, parse_pairs, parse_ranges
-from commonir.cli.help import VerbCommand
+from commonir.cli.help import BareOptions
 from commonir.cli.options import (
+    BARE_FUSE,
     CHECK,
     ExternalData,
     GroupedOption,
@@ -28,6 +29,7 @@ from commonir.cli.options import (
     extern_option,
     external_data_options,
     force_option,
+    fuse_option,
     output_option,
     seed_option,
     time_limit_option,
@@ -45,19 +47,10 @@ if TYPE_CHECKING:
     from commonir.reports import FileEntry, PrecisionReport, Summary
 
 
-class CheckOption(VerbCommand):
-    """A command whose `--check` may stand alone, or before a number, with or without `=`."""
+class Convert(BareOptions):
+    """`cir convert`, whose `--check` and `--fuse` may stand alone."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Gives a bare `--check` its value."""
-        end = args.index("--") if "--" in args else len(args)
-        filled: list[str] = []
-        for arg in args[:end]:
-            if filled[-1:] == ["--check=1"] and arg.isdecimal() and not os.path.exists(arg):
-                filled[-1] = f"--check={arg}"
-            else:
-                filled.append("--check=1" if arg == "--check" else arg)
-        return super().parse_args(ctx, filled + args[end:])
+    bare = MappingProxyType({"--check": "1", **BARE_FUSE})
 
 
 _SHOWN_OUTPUTS = 4
@@ -74,6 +67,7 @@ class ConvertOptions(NamedTuple):
     externs: tuple[str, ...]
     precision: str | None
     keep: tuple[str, ...]
+    fuse: str | None
     fixed: tuple[str, ...]
     ranges: tuple[str, ...]
     images: tuple[str, ...]
@@ -97,7 +91,7 @@ class ConvertOptions(NamedTuple):
 @verb(
     "cir convert model.onnx -o model.mlpackage --target iOS17 --check",
     "cir convert model.mlpackage -o model.onnx --opset 17",
-    cls=CheckOption,
+    cls=Convert,
     opens=True,
 )
 @program_argument("IN")
@@ -139,6 +133,7 @@ class ConvertOptions(NamedTuple):
     help="Operations that keep their precision. A node, a value or a type such as `Softmax`; `*` and `?` stand for any"
     " characters.",
 )
+@fuse_option
 @click.option(
     "--set-dim",
     "fixed",
@@ -183,7 +178,7 @@ class ConvertOptions(NamedTuple):
     "states",
     metavar="INPUT=OUTPUT",
     multiple=True,
-    help="Core ML: keep the output as a state that is the input of the next run.",
+    help="Core ML: keep OUTPUT as a state. It is INPUT of the next run.",
 )
 @click.option(
     "--meta",
@@ -239,6 +234,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
         target=options.target,
         precision=options.precision,
         keep=options.keep,
+        fuse=options.fuse,
         reports=precision_reports,
         dims=fixed_dims,
         ranges=bounds,

@@ -11,14 +11,17 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.cli.agreement import Agreement, differences, write_agreement
 from commonir.cli.answer import Answer
+from commonir.cli.help import BareOptions
 from commonir.cli.legalizing import Legality, legality_options
 from commonir.cli.options import (
+    BARE_FUSE,
     CHECK,
     ExternalData,
     SizeType,
     completed,
     external_data_options,
     files_option,
+    fuse_option,
     output_option,
     seed_option,
     time_limit_option,
@@ -52,7 +55,18 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
     context.exit()
 
 
-@verb("cir opt model.onnx -o small.onnx", "cir opt model.mlir -o out.mlir --passes canonicalize,cse", opens=True)
+class Opt(BareOptions):
+    """`cir opt`, whose `--fuse` may stand alone."""
+
+    bare = BARE_FUSE
+
+
+@verb(
+    "cir opt model.onnx -o small.onnx",
+    "cir opt model.mlir -o out.mlir --passes canonicalize,cse",
+    cls=Opt,
+    opens=True,
+)
 @program_argument("M")
 @output_option(renews="model")
 @click.option(
@@ -73,6 +87,7 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
     default="exact",
     help="With `fast`, results may be rounded differently, as by folding normalizations into convolutions.",
 )
+@fuse_option
 @click.option(
     "--keep-initializer-inputs",
     "keep_inputs",
@@ -127,6 +142,7 @@ def opt(
     passes: str | None,
     pass_pipeline: str | None,
     level: str,
+    fuse: str | None,
     keep_inputs: bool,
     rule_files: tuple[str, ...],
     is_unambiguous: bool,
@@ -147,8 +163,8 @@ def opt(
     through any number of rules: those of --rules, references of operations, and conversions.
     """
     check_output(session, output)
-    chosen = _passes(passes, pass_pipeline, is_default=level == "exact" and not keep_inputs)
-    options = _Options(chosen, level, keep_inputs, growth)
+    chosen = _passes(passes, pass_pipeline, is_default=level == "exact" and fuse is None and not keep_inputs)
+    options = _Options(chosen, level, fuse, keep_inputs, growth)
     reports: list[RuleReport] = []
     rewrites, dialects = _rules(session, rule_files, unambiguous=is_unambiguous)
     with session.progress(f"reading {model}") as progress:
@@ -189,7 +205,7 @@ def _passes(passes: str | None, pipeline: str | None, *, is_default: bool) -> st
     if passes is not None and pipeline is not None:
         raise click.UsageError("--passes and --pass-pipeline cannot be combined")
     if (passes, pipeline) != (None, None) and not is_default:
-        raise click.UsageError("--level and --keep-initializer-inputs belong to the default passes")
+        raise click.UsageError("--level, --fuse and --keep-initializer-inputs belong to the default passes")
     return passes if pipeline is None else pipeline
 
 
@@ -198,6 +214,7 @@ class _Options(NamedTuple):
 
     passes: str | None
     level: str
+    fuse: str | None
     keep_inputs: bool
     growth: int | None
 
@@ -213,6 +230,7 @@ def _optimized(
         program,
         passes=options.passes,
         level=options.level,
+        fuse=options.fuse,
         keep_initializer_inputs=options.keep_inputs,
         rules=rules,
         max_growth_bytes=options.growth,

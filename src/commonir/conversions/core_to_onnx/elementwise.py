@@ -240,6 +240,11 @@ def gelu_of_erf(op: core.Gelu, context: Context, x: Value) -> Result:
     return onnx.Mul(onnx.Mul(x, weight).C, scalar(context, 0.5, x)).C
 
 
+@rule(core.Silu)
+def silu(op: core.Silu, context: Context, x: Value) -> Value:
+    return onnx.Swish(x).Y
+
+
 @rule(core.Softmax)
 def softmax(op: core.Softmax, context: Context, x: Value) -> Value:
     return onnx.Softmax(x, axis=op.axis).output

@@ -13,16 +13,46 @@ from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
 @rule(core.LayerNorm)
 def layer_norm(op: core.LayerNorm, context: Context, x: Value, scale: Value | None, bias: Value | None) -> Result:
-    rank = rank_of(x)
-    axes = axes_from_start(op.axes, rank)
-    if not axes or axes != tuple(range(axes[0], rank)):
-        return Mismatch("onnx.LayerNormalization normalizes trailing axes only")
-    if scale is None:
-        shape = [d for d in shape_of(x)[axes[0] :] if isinstance(d, int)]
-        if len(shape) != len(axes):
-            return Mismatch("onnx.LayerNormalization needs a scale, and the normalized sizes are not fixed")
-        scale = constant(context, element_of(x), tuple(shape), (1.0,) * math.prod(shape))
-    return onnx.LayerNormalization(x, scale, bias, axis=axes[0] - rank, epsilon=op.epsilon).Y
+    trailing = _Trailing(context, x, op.axes)
+    scale = trailing.scale_or_ones(scale)
+    if trailing.first is None or scale is None:
+        return Mismatch(f"onnx.LayerNormalization {trailing.needs}")
+    return onnx.LayerNormalization(x, scale, bias, axis=trailing.first, epsilon=op.epsilon).Y
+
+
+@rule(core.RmsNorm)
+def rms_norm(op: core.RmsNorm, context: Context, x: Value, scale: Value | None) -> Result:
+    trailing = _Trailing(context, x, op.axes)
+    scale = trailing.scale_or_ones(scale)
+    if trailing.first is None or scale is None:
+        return Mismatch(f"onnx.RMSNormalization {trailing.needs}")
+    return onnx.RMSNormalization(x, scale, axis=trailing.first, epsilon=op.epsilon).Y
+
+
+class _Trailing:
+    """The axes of a normalization, if they are trailing ones: `first` is the first of them, counted from the end."""
+
+    def __init__(self, context: Context, x: Value, axes: tuple[int, ...]) -> None:
+        self.context = context
+        self.x = x
+        rank = rank_of(x)
+        self.axes = axes_from_start(axes, rank)
+        is_trailing = bool(self.axes) and self.axes == tuple(range(self.axes[0], rank))
+        self.first = self.axes[0] - rank if is_trailing else None
+
+    @property
+    def needs(self) -> str:
+        """What such an operator needs that there is not."""
+        return "normalizes trailing axes, and needs a scale: their sizes are not fixed"
+
+    def scale_or_ones(self, scale: Value | None) -> Value | None:
+        """Returns the scale, or ones; None for sizes that are not fixed."""
+        if scale is not None or self.first is None:
+            return scale
+        shape = [d for d in shape_of(self.x)[self.axes[0] :] if isinstance(d, int)]
+        if len(shape) < len(self.axes):
+            return None
+        return constant(self.context, element_of(self.x), tuple(shape), (1.0,) * math.prod(shape))
 
 
 @rule(core.BatchNorm)

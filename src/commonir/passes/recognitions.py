@@ -1,0 +1,222 @@
+"""Recognitions: operations of the core that may replace several others.
+
+A form proposes operations for a subgraph that has the primitives of their references, and says nothing of how the
+subgraph computes them: on sample values both must compute the same (`sample_runs`). The order of products, powers in
+place of roots or casts around an expression make no difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from commonir.base.codes import WRONG_USAGE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
+from commonir.dialects import core
+from commonir.ir.data import Data, computed_data
+from commonir.ir.operation import Block, Value
+from commonir.ir.types import TensorType, Type, f32
+from commonir.ods import Op, known_data, operations_behind
+from commonir.passes.sample_runs import ROW_FACTORS, random_numbers, random_rows, spread_numbers
+from commonir.passes.subgraphs import Primitives, Subgraph, SubgraphFinder
+from commonir.symbolic import Dim
+
+Samples = tuple[Data, ...]
+"""Contents of the inputs of a proposal, in order."""
+
+
+class Proposal(NamedTuple):
+    """An operation that may compute the same as a subgraph: `build` returns it for values of the inputs.
+
+    `samples` are the contents that are compared. With `is_pointwise` the difference of an element is measured against
+    its input, else against the largest result.
+    """
+
+    inputs: tuple[Value, ...]
+    build: Callable[..., Value]
+    samples: tuple[Samples, ...]
+    is_pointwise: bool = False
+
+
+class Form(NamedTuple):
+    """What a recognition looks for: `build` makes it of a tensor, and `keys` are the primitives that all ways of
+    computing it have.
+    """
+
+    build: Callable[[Value], Value]
+    keys: frozenset[type[Op]]
+    propose: Callable[[Subgraph], Iterator[Proposal]]
+
+    def may_be_in(self, primitives: Primitives) -> bool:
+        """Returns whether it may be a part of operations with these primitives."""
+        if self.keys & _SUMS:
+            return bool(primitives.axes)
+        return self.keys - _BOUNDS <= primitives.classes and bool(self.keys & primitives.classes)
+
+    def may_be(self, primitives: Primitives) -> bool:
+        """Returns whether operations with these primitives may compute it."""
+        own = primitives.classes - _FREE
+        if self.keys & _SUMS:
+            return bool(primitives.axes) and own <= _SUMS
+        decisive = self.keys - _BOUNDS
+        return not primitives.axes and own - _BOUNDS == decisive and (bool(decisive) or own == self.keys)
+
+
+class Recognition(NamedTuple):
+    """The forms that one operation of the core expresses, under the name that users choose it by."""
+
+    name: str
+    definition: type[Op]
+    forms: tuple[Form, ...]
+
+
+_ARITHMETIC = (core.Add, core.Sub, core.Mul, core.Div, core.Neg, core.Pow, core.Sqrt, core.Abs, core.Sign, core.Cast)
+_CHOICES = (core.Select, core.Less, core.LessEqual, core.Greater, core.GreaterEqual, core.Equal, core.NotEqual)
+_FREE = frozenset[type[Op]]({*_ARITHMETIC, *_CHOICES, core.Squeeze, core.Unsqueeze})
+"""Primitives by which one way of computing something may differ from another one."""
+_BOUNDS = frozenset[type[Op]]({core.Maximum, core.Minimum})
+_SUMS = frozenset[type[Op]]({core.ReduceMean, core.ReduceSum})
+
+
+def _keys(build: Callable[[Value], Value]) -> frozenset[type[Op]]:
+    """Returns the primitives of an operation, according to its reference, that all ways of computing it have."""
+    (x,) = Block([TensorType(f32, (2, 3))]).arguments
+    finder = SubgraphFinder()
+    parts = [finder.primitives(op) for op in operations_behind([build(x)]) if isinstance(op, Op)]
+    classes: frozenset[type[Op]] = frozenset()
+    return classes.union(*[part.classes for part in parts if part is not None]) - _FREE
+
+
+# -- functions of one element
+
+
+def _pointwise(name: str, definition: type[Op], *functions: Callable[[Value], Value]) -> Recognition:
+    """Returns the recognition of functions of one element."""
+
+    def propose(function: Callable[[Value], Value], subgraph: Subgraph) -> Iterator[Proposal]:
+        type = subgraph.x.type
+        if not subgraph.others and subgraph.result.type is type and isinstance(type, TensorType):
+            yield Proposal((subgraph.x,), function, ((spread_numbers(type),),), is_pointwise=True)
+
+    return Recognition(name, definition, tuple([Form(f, _keys(f), partial(propose, f)) for f in functions]))
+
+
+# -- normalizations
+
+_SAMPLE_SIZE = 6
+_MOST_ELEMENTS = 1 << 24
+_LARGEST_EPSILON = 0.1
+_Sizes = tuple[int, ...]
+
+
+def _normalization(name: str, definition: type[Op], build: Callable[..., Value], parameters: int) -> Recognition:
+    """Returns the recognition of a normalization over axes, with up to some parameters of the sizes of these axes."""
+
+    def propose(subgraph: Subgraph) -> Iterator[Proposal]:
+        x, type = subgraph.x, subgraph.x.type
+        if not isinstance(type, TensorType) or len(subgraph.primitives.axes) != 1 or type.shape is None:
+            return
+        if len(subgraph.others) > parameters or subgraph.result.type is not type:
+            return
+        (axes,) = subgraph.primitives.axes
+        sizes = _sample_sizes(type.shape, axes)
+        if not axes or math.prod(sizes) > _MOST_ELEMENTS:
+            return
+        if not all(_covers(v.type, type.shape, axes) for v in subgraph.others):
+            return
+        small = sorted({n for n in subgraph.numbers if 0 < n < _LARGEST_EPSILON})
+        for others in (subgraph.others, subgraph.others[::-1])[: max(1, len(subgraph.others))]:
+            samples = tuple(_normalization_samples(type, sizes, axes, [v.type for v in others]))
+            for epsilon in (*small, 0.0):
+                yield Proposal((x, *others), partial(_normalized, build, axes, epsilon), samples)
+
+    return Recognition(name, definition, (Form(build, _keys(build), propose),))
+
+
+def _sample_sizes(shape: Sequence[Dim | None], axes: Sequence[int]) -> _Sizes:
+    """Returns sizes for samples: those of normalized axes as they are, if they are known, others small."""
+    small = iter((4, 3, *(2,) * len(shape)))
+    known = [n if isinstance(n, int) else _SAMPLE_SIZE for n in shape]
+    return tuple([n if n == 1 or a in axes else next(small) for a, n in enumerate(known)])
+
+
+def _normalized(
+    build: Callable[..., Value], axes: Sequence[int], epsilon: float, x: Value, *parameters: Value
+) -> Value:
+    """Builds a normalization; its parameters may have axes of size 1 too many."""
+    shape = x.type.shape if isinstance(x.type, TensorType) else None
+    dims = tuple([n for a in axes if (n := (shape or ())[a]) is not None])
+    return build(x, *[_of_shape(v, dims) for v in parameters], axes=tuple(axes), epsilon=epsilon)
+
+
+def _of_shape(value: Value, shape: tuple[Dim, ...]) -> Value:
+    """Returns a value, or a constant with its elements, in another shape."""
+    assert isinstance(value.type, TensorType)
+    if value.type.shape == shape:
+        return value
+    data = known_data(value)
+    sizes = tuple([n for n in shape if isinstance(n, int)])
+    if data is None or len(sizes) < len(shape):
+        return core.reshape(value, shape)
+    return core.constant(computed_data(data.type.with_shape(sizes), lambda: data.array().reshape(sizes)))
+
+
+def _covers(type: Type, shape: Sequence[Dim | None], axes: Sequence[int]) -> bool:
+    """Returns whether a parameter has an element for each along the normalized axes, and none along others."""
+    if not isinstance(type, TensorType) or type.shape is None or not type.element.is_float:
+        return False
+    aligned = (1,) * (len(shape) - len(type.shape)) + type.shape
+    return len(aligned) == len(shape) and all(n == (shape[a] if a in axes else 1) for a, n in enumerate(aligned))
+
+
+def _normalization_samples(
+    type: TensorType, sizes: _Sizes, axes: Sequence[int], parameters: Sequence[Type]
+) -> Iterator[Samples]:
+    for seed in range(-(-len(ROW_FACTORS) // math.prod([n for a, n in enumerate(sizes) if a not in axes]))):
+        more: list[Data] = []
+        for n, p in enumerate(parameters):
+            assert isinstance(p, TensorType)
+            shape = [m if isinstance(m, int) else _SAMPLE_SIZE for m in p.shape or ()]
+            more.append(random_numbers(p, shape, 100 + 10 * n + seed))
+        yield (random_rows(type, sizes, axes, seed), *more)
+
+
+RECOGNITIONS: tuple[Recognition, ...] = (
+    _pointwise("gelu", core.Gelu, *[partial(core.gelu, approximation=form) for form in core.GeluForm]),
+    _pointwise("silu", core.Silu, core.silu),
+    _normalization("layer_norm", core.LayerNorm, core.layer_norm, 2),
+    _normalization("rms_norm", core.RmsNorm, core.rms_norm, 1),
+)
+"""All recognitions; where several apply, the first one does."""
+
+
+def chosen_recognitions(names: str) -> tuple[Recognition, ...]:
+    """Returns the recognitions that names select, separated by commas: all without names, all but those with `-`.
+
+    Raises: DiagnosticError (E0901) for an unknown name.
+    """
+    known = [r.name for r in RECOGNITIONS]
+    wanted: set[str] = set()
+    left_out: set[str] = set()
+    for text in filter(None, [part.strip() for part in names.split(",")]):
+        name = text.removeprefix("-")
+        if name == ALL and not text.startswith("-"):
+            wanted.update(known)
+            continue
+        if name not in known:
+            help = did_you_mean(name, known) or f"recognitions: {', '.join(known)}"
+            raise DiagnosticError(Diagnostic(WRONG_USAGE, f"no recognition is called '{name}'", help=help))
+        (left_out if text.startswith("-") else wanted).add(name)
+    return tuple([r for r in RECOGNITIONS if (r.name in wanted or not wanted) and r.name not in left_out])
+
+
+ALL = "all"
+"""The name that stands for all recognitions."""
+
+
+def summary_of(recognition: Recognition) -> str:
+    """Returns what the operation that a recognition makes computes, in a sentence."""
+    return " ".join((recognition.definition.__doc__ or "").split("\n\n")[0].split())

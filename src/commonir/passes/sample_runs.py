@@ -1,0 +1,158 @@
+"""Runs operations of a program on sample values, to find out whether others compute the same.
+
+Sample values include zeros, numbers of several magnitudes, infinities and NaN. Results agree if NaNs and infinities
+are in the same places, and other elements differ by no more than a share of a reference magnitude (`TOLERANCES`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects import core
+from commonir.ir.data import Data, computed_data
+from commonir.ir.operation import Block, Value
+from commonir.ir.types import TensorType
+from commonir.notation import NotationError
+from commonir.ods import Op, infer, known_data, operations_behind, traits
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.floating[Any]]
+
+Evaluate = Callable[[Op, Sequence[Data]], Sequence[Data] | None]
+
+TOLERANCES = {"f64": 1e-5, "f32": 1e-5, "f16": 4e-3, "bf16": 3e-2}
+"""By how much results of an element type may differ, as a share of a reference magnitude."""
+
+ROW_FACTORS = (1.0, 1e-3, 30.0, 0.0)
+"""The magnitudes of rows."""
+
+
+def data_of_samples(type: TensorType, values: Array) -> Data:
+    """Returns sample values as the contents of a constant of an element type."""
+    from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
+
+    return computed_data(type.with_shape(values.shape), lambda: values.astype(dtype_of(type.element.name)))
+
+
+def spread_numbers(type: TensorType) -> Data:
+    """Returns a vector of numbers near 0 and of all magnitudes of an element type, with infinities and NaN."""
+    import numpy as np  # noqa: PLC0415  only where something is compared
+
+    largest = 4 if type.element.name == "f16" else 15
+    powers = 10.0 ** np.arange(-largest, largest + 1)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan])
+    values = np.concatenate([np.linspace(-12, 12, 1201), powers, -powers, special])
+    return data_of_samples(type, values)
+
+
+def random_rows(type: TensorType, shape: Sequence[int], axes: Sequence[int], seed: int) -> Data:
+    """Returns random numbers, in rows of several magnitudes along some axes; some rows are zero."""
+    import numpy as np  # noqa: PLC0415  as above
+
+    values = np.random.default_rng(seed).standard_normal(tuple(shape)) + 0.3
+    rows = tuple([1 if a in axes else n for a, n in enumerate(shape)])
+    return data_of_samples(type, values * np.resize(np.roll(ROW_FACTORS, -seed), rows))
+
+
+def random_numbers(type: TensorType, shape: Sequence[int], seed: int) -> Data:
+    """Returns random numbers around 0."""
+    import numpy as np  # noqa: PLC0415  as above
+
+    return data_of_samples(type, np.random.default_rng(seed).standard_normal(tuple(shape)))
+
+
+class SampleRuns:
+    """Runs operations on sample values."""
+
+    def __init__(self, evaluate: Evaluate) -> None:
+        self._evaluate = evaluate
+
+    def result(self, operations: Sequence[Op], inputs: Mapping[Value, Data], output: Value) -> Data | None:
+        """Returns the value of an output of operations in order, for contents of what they use; None if it is not
+        computed. Contents may have other dims than the values.
+        """
+        contents: dict[Value, Data] = dict(inputs)
+        for op in operations:
+            used = [contents.get(v) for v in op.operands]
+            data = [d for d in used if d is not None]
+            if len(data) < len(used):
+                return None
+            copy = _copy(op, data)
+            results = None if copy is None else self._evaluate(copy, data)
+            if results is None:
+                return None
+            contents.update(zip(op.results, results, strict=True))
+        return contents.get(output)
+
+    def built(self, build: Callable[..., Value], inputs: Sequence[Data]) -> Data | None:
+        """Returns the value of core operations that a function builds on operands; None if it is not computed."""
+        block = Block([d.type for d in inputs])
+        try:
+            value = build(*block.arguments)
+        except (DiagnosticError, NotationError):
+            return None
+        operations = [op for op in operations_behind([value]) if isinstance(op, Op)]
+        contents = dict(zip(block.arguments, inputs, strict=True))
+        constants = {op.results[0]: d for op in operations if (d := _constant_data(op)) is not None}
+        body = [op for op in operations if op.results[0] not in constants]
+        result = self.result(body, contents | constants, value)
+        for op in reversed(operations):
+            op.erase()
+        return result
+
+
+def _constant_data(op: Op) -> Data | None:
+    return op.constant_data() if op.has_trait(traits.ConstantLike) else None
+
+
+def _copy(op: Op, data: Sequence[Data]) -> Op | None:
+    """Returns a copy of an operation on operands of the types of their contents; None if it does not take these."""
+    types = [None if _is_constant(v) else d.type for v, d in zip(op.operands, data, strict=True)]
+    block = Block([t for t in types if t is not None])
+    arguments = iter(block.arguments)
+    operands = [
+        next(arguments) if t is not None else _constant(v, d) for t, v, d in zip(types, op.operands, data, strict=True)
+    ]
+    copy = op.clone_shallow(tuple(operands), ())
+    try:
+        inferred = infer(copy).types
+    except (DiagnosticError, NotationError):
+        return None
+    for r, type in zip(copy.results, inferred, strict=False):
+        r.retype(type)
+    return copy
+
+
+def _is_constant(value: Value) -> bool:
+    return known_data(value) is not None
+
+
+def _constant(value: Value, data: Data) -> Value:
+    """Returns a copy of the constant that defines a value, or another one with its contents."""
+    owner = value.owner
+    if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike) and len(owner.results) == 1:
+        return owner.clone_shallow((), ()).results[0]
+    return core.constant(data)
+
+
+def largest_difference(result: Data, expected: Data, like: Data | None = None) -> float:
+    """Returns the largest difference of elements as a share of the largest one, or of the element of `like`.
+
+    It is infinite where only one is NaN, infinities differ, or there are not as many elements.
+    """
+    import numpy as np  # noqa: PLC0415  as above
+
+    a, b = [d.array().astype(np.float64).reshape(-1) for d in (result, expected)]
+    if a.size != b.size or not a.size:
+        return np.inf
+    is_same = (a == b) | (np.isnan(a) & np.isnan(b))
+    magnitudes = np.abs(b[np.isfinite(b)])
+    scale = magnitudes.max(initial=0.0) if like is None else np.abs(like.array().astype(np.float64).reshape(-1))
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        shares = np.where(is_same, 0.0, np.abs(a - b) / np.maximum(scale, np.abs(b)))
+    return float(np.max(np.where(np.isfinite(shares), shares, np.inf)))

@@ -1,0 +1,304 @@
+"""Operations fused into one: parts as exporters write them, compared in onnxruntime, and parts that must stay."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import commonir as cir
+from commonir.base.diagnostics import Diagnostics
+from commonir.cli.main import main
+
+_RNG = np.random.default_rng(11)
+_NEWEST = 24
+
+
+def _nodes(text: str) -> list[onnx.NodeProto]:
+    """Nodes from lines `y = Op a b attribute=1,2`."""
+    out: list[onnx.NodeProto] = []
+    for line in text.strip().splitlines():
+        names, _, rest = line.strip().partition(" = ")
+        op, *words = rest.split()
+        pairs = [word.partition("=") for word in words if "=" in word]
+        attributes = {k: _attribute(v) for k, _, v in pairs}
+        out.append(helper.make_node(op, [w for w in words if "=" not in w], names.split(), **attributes))
+    return out
+
+
+def _attribute(text: str) -> Any:
+    return [int(n) for n in text.strip("[]").split(",")] if text.startswith("[") else int(text)
+
+
+def _floats(*shape: int) -> Any:
+    return _RNG.standard_normal(shape).astype(np.float32)
+
+
+NUMBERS = {
+    "half": 0.5, "one": 1, "two": 2, "three": 3, "root2": math.sqrt(2), "inverse_root2": math.sqrt(0.5),
+    "k": math.sqrt(2 / math.pi), "c": 0.044715, "ck": 0.044715 * math.sqrt(2 / math.pi), "quick": 1.702,
+    "epsilon": 1e-5, "nearly_root2": 1.415, "small": 1e-12, "minus_half": -0.5, "slope": 0.2,
+}  # fmt: skip
+WEIGHTS = {
+    "g": _floats(8), "b": _floats(8), "rows": _floats(5, 1), "more": _floats(1, 5, 1),
+    "last": np.array([-1], np.int64), "channels": np.array([1], np.int64), "both": np.array([1, 2], np.int64),
+}  # fmt: skip
+ROWS = ["N", 5, 8]
+
+GELU_ERF = "a = Div x root2\ne = Erf a\nf = Add e one\nm = Mul x f\ny = Mul m half"
+LAYER_NORM = """m = ReduceMean x last
+    d = Sub x m
+    s = Pow d two
+    v = ReduceMean s last
+    w = Add v epsilon
+    r = Sqrt w
+    q = Div d r
+    t = Mul q g
+    y = Add t b"""
+RMS_NORM = "s = Pow x two\nv = ReduceMean s last\nw = Add v epsilon\nr = Sqrt w\nq = Div x r\ny = Mul g q"
+
+# name: nodes, shape of x, the operator that remains
+FUSED: dict[str, tuple[str, list[Any], str]] = {
+    "gelu of torch": (GELU_ERF, ROWS, "Gelu"),
+    "gelu of keras": (
+        "a = Mul x inverse_root2\ne = Erf a\nf = Add one e\nh = Mul half x\ny = Mul h f", ROWS, "Gelu",
+    ),
+    "gelu with the factor inside": (
+        "a = Mul x inverse_root2\ne = Erf a\nh = Mul e half\nf = Add h half\ny = Mul f x", ROWS, "Gelu",
+    ),
+    "gelu multiplied out": (
+        "a = Div x root2\ne = Erf a\nh = Mul x half\np = Mul h e\ny = Add p h", ROWS, "Gelu",
+    ),
+    "gelu by tanh with a power": (
+        ("p = Pow x three\nq = Mul p c\ns = Add x q\nt = Mul s k\nu = Tanh t\nf = Add u one\nh = Mul x half\n"
+        "y = Mul h f"), ROWS, "Gelu",
+    ),
+    "gelu by tanh with products": (
+        "p = Mul x x\nq = Mul p ck\ns = Add q k\nt = Mul x s\nu = Tanh t\nf = Add u one\nh = Mul f half\ny = Mul x h",
+        ROWS, "Gelu",
+    ),
+    "silu": ("s = Sigmoid x\ny = Mul x s", ROWS, "Swish"),
+    "silu as a quotient": ("n = Neg x\ne = Exp n\nd = Add e one\ny = Div x d", ROWS, "Swish"),
+    "layer_norm of torch": (LAYER_NORM, ROWS, "LayerNormalization"),
+    "layer_norm without scale and shift": (
+        ("m = ReduceMean x last\nd = Sub x m\ns = Mul d d\nv = ReduceMean s last\nw = Add v epsilon\nr = Sqrt w\n"
+        "y = Div d r"), ROWS, "LayerNormalization",
+    ),
+    "layer_norm of keras": (
+        ("m = ReduceMean x last\nd = Sub x m\ns = Mul d d\nv = ReduceMean s last\nw = Add v epsilon\nr = Sqrt w\n"
+        "i = Reciprocal r\np = Mul i g\nn = Mul m p\no = Sub b n\nt = Mul x p\ny = Add t o"), ROWS,
+        "LayerNormalization",
+    ),
+    "layer_norm with repeated differences": (
+        ("m = ReduceMean x last\nd = Sub x m\nc1 = Sub x m\ns = Pow c1 two\nv = ReduceMean s last\n"
+        "w = Add epsilon v\nr = Pow w minus_half\nq = Mul d r\nt = Mul q g\ny = Add t b"), ROWS, "LayerNormalization",
+    ),
+    "layer_norm of mean squares": (
+        ("m = ReduceMean x last\nn = Mul m m\ns = Mul x x\nu = ReduceMean s last\nv = Sub u n\nw = Add v epsilon\n"
+        "r = Sqrt w\nd = Sub x m\nq = Div d r\nt = Mul q g\ny = Add t b"), ROWS, "LayerNormalization",
+    ),
+    "layer_norm with axes that are dropped": (
+        ("m = ReduceMean x last keepdims=0\nn = Unsqueeze m last\nd = Sub x n\ns = Mul d d\nv = ReduceMean s last\n"
+        "w = Add v epsilon\nr = Sqrt w\nq = Div d r\ny = Mul q g"), ROWS, "LayerNormalization",
+    ),
+    "layer_norm in wider numbers": (
+        ("x2 = Cast x to=11\nm = ReduceMean x2 last\nd = Sub x2 m\ns = Mul d d\nv = ReduceMean s last\n"
+        "e2 = Cast epsilon to=11\nw = Add v e2\nr = Sqrt w\nq = Div d r\nc1 = Cast q to=1\nt = Mul c1 g\n"
+        "y = Add t b"), ROWS, "LayerNormalization",
+    ),
+    "rms_norm of torch": (RMS_NORM, ROWS, "RMSNormalization"),
+    "rms_norm by a reciprocal": (
+        ("s = Mul x x\nv = ReduceMean s last\nw = Add v epsilon\nr = Sqrt w\ni = Reciprocal r\nq = Mul x i\n"
+        "y = Mul q g"), ROWS, "RMSNormalization",
+    ),
+    "rms_norm without scale": (
+        "s = Mul x x\nv = ReduceMean s last\nw = Add v small\nr = Pow w minus_half\ny = Mul x r", ROWS,
+        "RMSNormalization",
+    ),
+}  # fmt: skip
+
+# name: nodes, the operators that remain, the beginning of a note
+STAYS: dict[str, tuple[str, str, str]] = {
+    "gelu with another constant": (
+        GELU_ERF.replace("root2", "nearly_root2"), "Div Erf Add Mul Mul",
+        "gelu: 1 place looks like it, and stays: 'y': it differs by 1.3e-04, and at most 1e-05 is rounding",
+    ),
+    "gelu with an inner value that is an output": (
+        GELU_ERF.replace("e = Erf a", "z = Erf a").replace("Add e", "Add z"), "Div Erf Add Mul Mul",
+        "gelu: 1 place looks like it, and stays: 'y': 'z' inside of it is used elsewhere",
+    ),
+    "gelu with another use of an inner value": (
+        GELU_ERF.replace("y = ", "u = ") + "\ny = Add u f", "Div Erf Add Mul Mul Add",
+        "gelu: 1 place looks like it, and stays: 'u': 'f' inside of it is used elsewhere",
+    ),
+    "zeros in place of NaN after gelu": (
+        GELU_ERF.replace("y = ", "u = ") + "\ni = IsNaN u\ny = Where i zero u", "Gelu IsNaN Where", "",
+    ),
+    "silu of another value": ("n = Neg x\ns = Sigmoid n\ny = Mul x s", "Neg Sigmoid Mul", ""),
+    "silu that is bounded": ("s = Sigmoid x\nm = Min s half\ny = Mul x m", "Sigmoid Min Mul", ""),
+    "layer_norm along different axes": (
+        LAYER_NORM.replace("Mean x last", "Mean x channels"), "ReduceMean Sub RMSNormalization Add", "",
+    ),
+    "a scale of another axis after layer_norm": (
+        LAYER_NORM.replace("Mul q g", "Mul q rows"), "LayerNormalization Mul Add", "",
+    ),
+    "layer_norm along an axis that is not the last": (
+        LAYER_NORM.replace("last", "channels").replace(" g", " rows").replace(" b", " more"),
+        "ReduceMean Sub Pow ReduceMean Add Sqrt Div Mul Add",
+        "layer_norm: 1 place looks like it, and stays: 'y': onnx has no single operation for it",
+    ),
+    "layer_norm with an unbiased variance": (
+        LAYER_NORM.replace("v = ReduceMean s last", "n = ReduceSum s last\nv = Div n seven"),
+        "ReduceMean Sub Pow ReduceSum Div Add Sqrt Div Mul Add", "",
+    ),
+    "rms_norm with the root of a sum": (
+        RMS_NORM.replace("ReduceMean", "ReduceSum"), "Pow ReduceSum Add Sqrt Div Mul", "",
+    ),
+    "rms_norm of an absolute value": (
+        RMS_NORM.replace("Div x r", "Div a r").replace("s =", "a = Abs x\ns ="),
+        "Abs Pow ReduceMean Add Sqrt Div Mul", "",
+    ),
+}  # fmt: skip
+
+
+def _save(path: Path, text: str, shape: list[Any], opset: int = _NEWEST, element: int = TensorProto.FLOAT) -> None:
+    nodes = _nodes(text)
+    outputs = ["y", *[o for n in nodes for o in n.output if o == "z"]]
+    infos = [helper.make_tensor_value_info(n, element, s) for n, s in (("x", shape), *[(o, None) for o in outputs])]
+    numbers = {**NUMBERS, "zero": 0, "seven": 7}
+    values = {n: np.float32(v) for n, v in numbers.items()} | WEIGHTS
+    used = {i for n in nodes for i in n.input}
+    stored = [numpy_helper.from_array(np.asarray(v), n) for n, v in values.items() if n in used]
+    graph = helper.make_graph(nodes, "g", infos[:1], infos[1:], stored)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10), path)
+
+
+def _outputs(path: Path, shape: list[Any]) -> Sequence[Any]:
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    x = np.random.default_rng(0).standard_normal([2 if n == "N" else n for n in shape]).astype(np.float32) * 3
+    return onnxruntime.InferenceSession(str(path), options).run(None, {"x": x})
+
+
+@pytest.mark.parametrize("name", FUSED)
+def test_parts_become_one_operator_that_onnxruntime_computes_alike(name: str, tmp_path: Path) -> None:
+    text, shape, operator = FUSED[name]
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    _save(before, text, shape)
+    cir.save(cir.optimize(cir.load(before), fuse="all"), after)
+    assert Counter(node.op_type for node in onnx.load(after).graph.node) == {operator: 1}
+    for expected, result in zip(_outputs(before, shape), _outputs(after, shape), strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5, strict=True)
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_parts_that_compute_something_else_stay(name: str, tmp_path: Path) -> None:
+    text, left, note = STAYS[name]
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    _save(before, text, ROWS)
+    findings = Diagnostics()
+    cir.save(cir.optimize(cir.load(before), fuse="all", findings=findings), after)
+    assert Counter(node.op_type for node in onnx.load(after).graph.node) == Counter(left.split())
+    notes = [d.message for d in findings if d.code.id == "N0605"]
+    assert [n.startswith(note) for n in notes] == [True] if note else not notes
+    for expected, result in zip(_outputs(before, ROWS), _outputs(after, ROWS), strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "opset", "note"),
+    [
+        (GELU_ERF, 17, "gelu: 1 place looks like it, and stays: 'y': it needs opset20, and the program has opset17"),
+        (
+            RMS_NORM.replace("ReduceMean s last", "ReduceMean s axes=[-1]"), 17,
+            "rms_norm: 1 place looks like it, and stays: 'y': it needs opset23, and the program has opset17",
+        ),
+        ("s = Sigmoid x\ny = Mul x s", 20, "silu: 1 place looks like it, and stays: 'y': it needs opset24, and"),
+    ],
+    ids=("gelu", "rms_norm", "silu"),
+)  # fmt: skip
+def test_a_note_names_the_operator_set_that_is_needed(text: str, opset: int, note: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    _save(path, text, ROWS, opset)
+    findings = Diagnostics()
+    names = [op.name for op in cir.optimize(cir.load(path)).walk()]
+    assert [op.name for op in cir.optimize(cir.load(path), fuse="all", findings=findings).walk()] == names
+    assert [d.message.startswith(note) for d in findings if d.code.id == "N0605"] == [True]
+
+
+def test_names_choose_recognitions(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    _save(path, GELU_ERF.replace("y =", "p =") + "\ns = Sigmoid p\ny = Mul p s", ROWS)
+    fused = {
+        names: {op.name for op in cir.optimize(cir.load(path), fuse=names).walk()} & {"onnx.Gelu", "onnx.Swish"}
+        for names in ("all", "gelu", "silu,gelu", "-gelu", "layer_norm", "-gelu,-silu")
+    }
+    both, gelu, silu, none = {"onnx.Gelu", "onnx.Swish"}, {"onnx.Gelu"}, {"onnx.Swish"}, set[str]()
+    assert list(fused.values()) == [both, gelu, both, silu, none, none]
+    with pytest.raises(cir.DiagnosticError, match="no recognition is called 'gelo'") as raised:
+        cir.optimize(cir.load(path), fuse="gelo")
+    assert raised.value.diagnostics[0].help == "did you mean 'gelu'?"
+
+
+CORE_ML = {
+    "gelu of torch": "mil.gelu", "gelu by tanh with a power": "mil.gelu", "silu as a quotient": "mil.silu",
+    "layer_norm of torch": "mil.layer_norm", "layer_norm of keras": "mil.layer_norm",
+    "layer_norm without scale and shift": "mil.layer_norm",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*CORE_ML, "quick gelu"])
+def test_conversions_to_core_ml_fuse_what_it_has(name: str, tmp_path: Path) -> None:
+    text = "a = Mul x quick\ns = Sigmoid a\ny = Mul x s" if name == "quick gelu" else FUSED[name][0]
+    _save(tmp_path / "m.onnx", text, [2, 5, 8])
+    source = cir.load(tmp_path / "m.onnx")
+    program = cir.convert(source, "coreml", target="iOS17", fuse="all")
+    names = [op.name for op in program.main.body.operations]
+    assert [n for n in names if n not in ("mil.const", "mil.return", "mil.output")] == [CORE_ML.get(name, "mil.gelu")]
+    x = np.random.default_rng(0).standard_normal((2, 5, 8)).astype(np.float32) * 3
+    (expected,) = _outputs(tmp_path / "m.onnx", [2, 5, 8])
+    result: Any = cir.run(program, {"x": x})["y"]
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5, strict=True)
+
+
+def test_a_scale_that_is_no_constant_stays_outside_of_core_ml_s_layer_norm(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    _save(path, LAYER_NORM, [2, 5, 8])
+    model = onnx.load(path)
+    (scale,) = [t for t in model.graph.initializer if t.name == "g"]
+    model.graph.initializer.remove(scale)
+    model.graph.input.append(helper.make_tensor_value_info("g", TensorProto.FLOAT, [8]))
+    onnx.save(model, path)
+    names = Counter(op.name for op in cir.convert(cir.load(path), "coreml", fuse="layer_norm").walk())
+    assert (names["mil.layer_norm"], names["mil.mul"], names["mil.add"]) == (1, 1, 1)
+
+
+def test_halves_between_casts_are_fused_in_half_precision(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    half = TensorProto.FLOAT16
+    _save(path, f"x2 = Cast x to=1\n{RMS_NORM.replace(' x ', ' x2 ').replace('y = Mul g q', 'c1 = Cast q to=10')}"
+        "\nh = Cast g to=10\ny = Mul h c1", ROWS, element=half)  # fmt: skip
+    names = Counter(op.name for op in cir.optimize(cir.load(path), fuse="all").walk())
+    assert names["onnx.RMSNormalization"] == 1
+    assert not names.keys() & {"onnx.Cast", "onnx.Mul", "onnx.Div"}
+
+
+def test_the_command_line_fuses_all_or_what_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = str(tmp_path / "m.onnx"), str(tmp_path / "out.onnx")
+    _save(Path(path), GELU_ERF, ROWS, 17)
+    assert main(["opt", path, "--fuse", "-o", out]) == 0
+    assert "'y': it needs opset20, and the program has opset17" in capsys.readouterr().err
+    assert main(["convert", path, "--opset", "20", "--fuse", "--check", "-o", out]) == 0
+    assert [node.op_type for node in onnx.load(out).graph.node] == ["Gelu"]
+    assert main(["convert", path, "--opset", "20", "--fuse=-gelu", "-o", out, "--force"]) == 0
+    assert len(onnx.load(out).graph.node) == 5
+    assert main(["opt", path, "--fuse=gelo", "-o", str(tmp_path / "none.onnx")]) == 2
+    assert "did you mean 'gelu'?" in capsys.readouterr().err
