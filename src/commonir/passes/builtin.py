@@ -21,6 +21,7 @@ from commonir.passes.definition import OptionType, Pass, PassContext, PassOption
 from commonir.passes.eliminate_common import eliminate_common
 from commonir.passes.expand_all_reduce import expand_all_reduce
 from commonir.passes.fold_all_reduce import Reasons, fold_all_reduce
+from commonir.passes.folding_growth import Growth
 from commonir.passes.fuse import fuse
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.passes.inline import inline
@@ -30,7 +31,7 @@ from commonir.passes.propagate_constants import propagate_constants
 from commonir.passes.recognitions import chosen_recognitions
 from commonir.passes.remove_unused_symbols import remove_unused_symbols
 from commonir.passes.simpler_forms import SimplerForms
-from commonir.passes.simplify import Evaluate, Growth, simplify
+from commonir.passes.simplify import Evaluate, simplify
 from commonir.rewrite.explaining import report_of
 from commonir.text.printer import Naming, naming_of
 

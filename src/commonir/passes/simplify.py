@@ -17,6 +17,7 @@ from commonir.ir.types import TensorType
 from commonir.notation import NotationError
 from commonir.ods import Derived, Form, Op, infer, known_data, known_dims, traits
 from commonir.ods.branching import RegionBranch
+from commonir.passes.folding_growth import Growth
 from commonir.passes.named_values import constant_definition
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.taken_branches import TakenBranches, constant_data
@@ -29,41 +30,6 @@ Evaluate = Callable[[Op, Sequence[Data]], Sequence[Data] | None]
 """Computes the results of an operation from the contents of its operands; None when it cannot."""
 
 
-class Growth:
-    """Limits by how much constants that are folded enlarge a program: by 1 % of its constants.
-
-    A constant that only such operations use makes room, shared among them, as does an operation that goes.
-    """
-
-    def __init__(self, module: Module) -> None:
-        # Also those that their definition computes, as onnx.Constant.
-        contents = [known_data(op.results[0]) for op in module.walk() if len(op.results) == 1 and not op.operands]
-        self._left = sum([data.size_bytes for data in contents if data is not None]) // _GROWTH_SHARE
-
-    def permits(self, op: Op, results: Sequence[Data]) -> bool:
-        """Returns whether an operation may become constants, which then count."""
-        if not op.operands:
-            return True
-        growth = sum([data.size_bytes for data in results]) - sum(map(_share_bytes, dict.fromkeys(op.operands)))
-        left = self._left - growth + _OPERATION_BYTES
-        if left < 0:
-            return False
-        self._left = left
-        return True
-
-
-def _share_bytes(value: Value) -> int:
-    """Returns the bytes of a constant for each of its users, if all of them may be folded; else 0."""
-    data, users = known_data(value), value.users
-    is_freed = all(known_data(v) is not None for user in users for v in user.operands)
-    return data.size_bytes // len(users) if data is not None and is_freed else 0
-
-
-_GROWTH_SHARE = 100
-_OPERATION_BYTES = 64
-"""The least size of an operation in a file."""
-
-
 def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None, growth: Growth | None = None) -> int:
     """Simplifies the functions of a module in place and returns the number of changes.
 
@@ -72,6 +38,7 @@ def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None, g
     changes = 0
     for function in module.defined_functions.values():
         simplification = _Simplification(function, evaluate, growth=growth)
+        simplification.plan_growth()
         simplification.run(simplification.simplify, forwards_outputs=bool(function.copies))
         changes += simplification.changes + remove_unused(function.body, simplification.is_referred)
     return changes
@@ -144,6 +111,11 @@ class _Simplification:
         self._facts: dict[type[Op], _OpFacts] = {}
         self.changes = 0
 
+    def plan_growth(self) -> None:
+        """Permits the folding of operations that together stay within the limit of growth."""
+        if self._growth is not None and self._constants is not None:
+            self._growth.plan(self._function, lambda definition: self._facts_of(definition).is_computed)
+
     def run(
         self,
         step: Callable[[Op, dict[object, Op]], object],
@@ -179,7 +151,7 @@ class _Simplification:
 
     def _forward_output(self, op: Op, returned: frozenset[Value]) -> bool:
         """Removes an operation whose only result is an output and equal to an operand that can take its name."""
-        facts = self._facts_of(op)
+        facts = self._facts_of(type(op))
         if len(op.results) != 1 or not facts.is_removable or facts.is_random or self.is_referred(op):
             return False
         result, value = op.results[0], self._equal_operands(op, facts).get(0)
@@ -201,7 +173,7 @@ class _Simplification:
 
     def simplify(self, op: Op, visible: dict[object, Op]) -> None:
         """Removes an operation if possible; else adds it to the visible ones."""
-        facts = self._facts_of(op)
+        facts = self._facts_of(type(op))
         if not facts.is_removable:
             return
         if not (facts.is_random or facts.is_constant) and (self._replace_by_constant(op) or self._fold(op, facts)):
@@ -222,10 +194,10 @@ class _Simplification:
             op.erase()
             self.changes += 1
 
-    def _facts_of(self, op: Op) -> _OpFacts:
-        result = self._facts.get(type(op))
+    def _facts_of(self, definition: type[Op]) -> _OpFacts:
+        result = self._facts.get(definition)
         if result is None:
-            result = self._facts[type(op)] = _OpFacts(type(op))
+            result = self._facts[definition] = _OpFacts(definition)
         return result
 
     def _equal_operands(self, op: Op, facts: _OpFacts) -> dict[int, Value]:
@@ -276,11 +248,11 @@ class _Simplification:
 
     def fold(self, op: Op, _visible: object) -> None:
         """Replaces results by constants if all operands are constants."""
-        self._fold(op, self._facts_of(op))
+        self._fold(op, self._facts_of(type(op)))
 
     def fold_known(self, op: Op, _visible: object) -> None:
         """Replaces results by constants if dims or constant operands decide them."""
-        facts = self._facts_of(op)
+        facts = self._facts_of(type(op))
         if facts.is_computed and not self._replace_by_constant(op):
             self._fold(op, facts)
 
@@ -292,8 +264,8 @@ class _Simplification:
             definition = v.owner
             if isinstance(definition, Op) and not definition.operands and constant_data(v) is None:
                 # A constant that its definition computes, as onnx.Constant.
-                self._fold(definition, self._facts_of(definition))
-        self._fold(op, self._facts_of(op))
+                self._fold(definition, self._facts_of(type(definition)))
+        self._fold(op, self._facts_of(type(op)))
 
     def _fold(self, op: Op, facts: _OpFacts) -> bool:
         if self._constants is None or not facts.is_computed:
