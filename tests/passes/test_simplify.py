@@ -146,6 +146,39 @@ def test_folding_enlarges_a_program_by_no_more_than_a_hundredth(tmp_path: Path) 
         assert sum(cir.summarize(optimized).operations.values()) == expected
 
 
+def test_operations_that_are_folded_together_may_be_larger_in_between(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    # The halves of a weight change places, and each step makes more than half of it.
+    nodes = [
+        _node("Slice", "w zero most zero", "a"), _node("Slice", "w less end zero", "b"),
+        _node("Slice", "a zero half zero", "a2"), _node("Slice", "b less most zero", "b2"),
+        _node("Concat", "b2 a2", "c", axis=0), _node("Add", "x c", "y"),
+    ]  # fmt: skip
+    bounds = {
+        n: np.array([v], np.int64) for n, v in (("zero", 0), ("less", 25), ("half", 50), ("most", 75), ("end", 100))
+    }
+    weight = np.arange(2000, dtype=np.float32).reshape(100, 20)
+    _model(path, nodes, {"w": weight, **bounds}, [100, 20])
+    optimized = cir.optimize(cir.load(path))
+    assert cir.summarize(optimized).operations == {"onnx.Add": 1}
+    result = cir.run(optimized, {"x": np.zeros((100, 20), np.float32)})["y"]
+    assert np.array_equal(result, np.concatenate([weight[50:], weight[:50]]))
+
+
+def test_equal_constants_of_one_pass_are_shared_under_the_shortest_name(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    nodes = [
+        _node("Add", "one one", "a_long_name"), _node("Mul", "x a_long_name", "p"),
+        _node("Mul", "one two", "b"), _node("Mul", "x b", "q"), _node("Sub", "p q", "y"),
+    ]  # fmt: skip
+    _model(path, nodes, {"one": np.float32(1), "two": np.float32(2)}, ["N", 3])
+    optimized = cir.optimize(cir.load(path))
+    cir.save(optimized, path)
+    graph = onnx.load(path).graph
+    assert [n.op_type for n in graph.node] == ["Mul", "Sub"]
+    assert [t.name for t in graph.initializer] == ["b"]
+
+
 def test_the_program_given_is_not_changed(tmp_path: Path) -> None:
     nodes, constants, _ = CASES["what depends on constants alone is computed"]
     _model(tmp_path / "m.onnx", nodes, constants, ["N", 3])

@@ -176,23 +176,35 @@ class _Simplification:
         facts = self._facts_of(type(op))
         if not facts.is_removable:
             return
-        if not (facts.is_random or facts.is_constant) and (self._replace_by_constant(op) or self._fold(op, facts)):
-            return
+        if not (facts.is_random or facts.is_constant):
+            constants = self._replace_by_constant(op) or self._fold(op, facts)
+            for constant in constants:
+                self._share(constant, visible, is_constant=True)
+            if constants:
+                return
         # A constant takes the name of what it stands for; everything else would lose it.
         if self.is_referred(op) or (not facts.is_constant and self._replace_by_operands(op, facts)) or facts.is_random:
             return
-        key = _identity(op, facts.is_constant)
-        if key is None:
+        self._share(op, visible, is_constant=facts.is_constant)
+
+    def _share(self, op: Op, visible: dict[object, Op], *, is_constant: bool) -> None:
+        """Replaces an operation by an equal visible one, if there is one; else adds it."""
+        key = _identity(op, is_constant)
+        if key is None or self.is_referred(op):
             return
         try:
             same = visible.setdefault(key, op)
         except TypeError:  # an attribute that no two operations share
             return
-        if same is not op:
-            for old, new in zip(op.results, same.results, strict=True):
-                old.replace_all_uses_with(new)
-            op.erase()
-            self.changes += 1
+        if same is op:
+            return
+        for old, new in zip(op.results, same.results, strict=True):
+            # Many operations may refer to a constant by its name.
+            if is_constant and 0 < len(old.name or "") < len(new.name or "") and not self.is_referred(same):
+                new.name = old.name
+            old.replace_all_uses_with(new)
+        op.erase()
+        self.changes += 1
 
     def _facts_of(self, definition: type[Op]) -> _OpFacts:
         result = self._facts.get(definition)
@@ -232,19 +244,19 @@ class _Simplification:
         op.erase()
         return True
 
-    def _replace_by_constant(self, op: Op) -> bool:
-        """Replaces shape arithmetic with known integers by a constant; returns whether it did."""
+    def _replace_by_constant(self, op: Op) -> Sequence[Op]:
+        """Replaces shape arithmetic with known integers by a constant, and returns that."""
         type = op.results[0].type if len(op.results) == 1 else None
         if self._constants is None or not isinstance(type, TensorType) or not type.element.is_integer:
-            return False
+            return ()
         dims = known_dims(op.results[0]) if type.is_static and type.rank in (0, 1) else None
         numbers = [d for d in dims or () if isinstance(d, int)]
         if dims is None or len(numbers) != len(dims):
-            return False
-        self._constants.replace(op.results[0], data_of(type.element, type.static_shape, numbers))
+            return ()
+        constant = self._constants.replace(op.results[0], data_of(type.element, type.static_shape, numbers))
         op.erase()
         self.changes += 1
-        return True
+        return (constant,)
 
     def fold(self, op: Op, _visible: object) -> None:
         """Replaces results by constants if all operands are constants."""
@@ -267,26 +279,27 @@ class _Simplification:
                 self._fold(definition, self._facts_of(type(definition)))
         self._fold(op, self._facts_of(type(op)))
 
-    def _fold(self, op: Op, facts: _OpFacts) -> bool:
+    def _fold(self, op: Op, facts: _OpFacts) -> Sequence[Op]:
+        """Replaces the results of an operation on constants by constants, and returns these."""
         if self._constants is None or not facts.is_computed:
-            return False
+            return ()
         contents: list[Data] = []
         for v in op.operands:
             data = constant_data(v)
             if data is None:
-                return False
+                return ()
             contents.append(data)
         result = self._evaluate(op, contents)
         # An operation that is not verified may have another number of results.
         if result is None or len(result) != len(op.results):
-            return False
+            return ()
         if not (self._growth is None or self._growth.permits(op, result)):
-            return False
-        for r, data in zip(op.results, result, strict=True):
-            self._decided.add(self._constants.replace(r, data))
+            return ()
+        constants = [self._constants.replace(r, data) for r, data in zip(op.results, result, strict=True)]
+        self._decided.update([constant.results[0] for constant in constants])
         op.erase()
         self.changes += 1
-        return True
+        return constants
 
 
 def _forwarded_operands(derived: Derived) -> dict[int, int]:
@@ -313,8 +326,8 @@ class _Constants:
         # The first of each type, where types alone decide what follows from a constant.
         self._first: dict[TensorType, tuple[Op, Data]] = {}
 
-    def replace(self, value: Value, data: Data) -> Value:
-        """Replaces a value by a constant, which is inserted before its operation."""
+    def replace(self, value: Value, data: Data) -> Op:
+        """Replaces a value by a constant, which is inserted before its operation, and returns that."""
         owner = value.owner
         if not isinstance(owner, Operation) or owner.parent is None:
             raise InternalError("only the result of an operation can become a constant")
@@ -322,7 +335,7 @@ class _Constants:
         owner.parent.insert_before(owner, built)
         built.results[0].name = value.name
         value.replace_all_uses_with(built.results[0])
-        return built.results[0]
+        return built
 
     def _build(self, data: Data) -> Op:
         first, first_data = self._first.get(data.type, (None, None))
