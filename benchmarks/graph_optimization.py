@@ -212,7 +212,11 @@ def _session(path: Path) -> Callable[[Mapping[str, Array]], Sequence[Array]]:
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     names = [i.name for i in session.get_inputs()]
-    return lambda inputs: session.run(None, {n: inputs[n] for n in names})
+
+    def run(inputs: Mapping[str, Array]) -> Sequence[Array]:
+        return [np.asarray(v) for v in session.run(None, {n: inputs[n] for n in names})]
+
+    return run
 
 
 def _outputs(path: Path, inputs: Mapping[str, Array]) -> Sequence[Array]:
