@@ -61,6 +61,15 @@ def test_shapes_of_regions_with_several_blocks() -> None:
     assert "tensor<4xf32>" in str(cir.shapes(_mlir(_BLOCKS)))
 
 
+def test_a_loop_without_its_reduction_is_an_error_of_the_run() -> None:
+    module = _mlir(
+        "func.func @f(%a: index, %x: f32) -> f32 {\n"
+        "  %0 = scf.parallel (%i) = (%a) to (%a) step (%a) init (%x) -> f32 {\n    scf.reduce\n  }\n"
+        "  return %0 : f32\n}\n"
+    )
+    assert _codes(lambda: cir.run(module)) == ["E0403"]
+
+
 def test_an_element_type_without_arrays_is_an_error_of_the_run() -> None:
     module = _mlir(
         "func.func @f() -> tensor<4xi3> {\n"
@@ -86,6 +95,18 @@ def test_rules_on_operations_whose_records_declare_no_arguments(tmp_path: Path) 
         'def A : Op<D, "a">;\ndef B : Op<D, "b">;\ndef : Pat<(A $x), (B $x)>;\n'
     )
     assert set(_codes(lambda: cir.load_rules(tmp_path / "r.td"))) <= {"E0604", "E0264", "E0262", "E0263"}
+
+
+def test_dims_of_a_program_with_results_that_no_definition_has() -> None:
+    onnx = oracle("onnx")
+    helper = onnx.helper
+    infos = [helper.make_tensor_value_info(name, 1, ["n", 2]) for name in ("x", "y")]
+    node = helper.make_node("LpPool", ["x"], ["y", "further"], kernel_shape=[1])
+    graph = helper.make_graph([node], "g", infos[:1], infos[1:])
+    content = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8).SerializeToString()
+    module = cir.loads(content, format="onnx")
+    assert "E0504" in {d.code.id for d in cir.verify(module)}
+    assert _codes(lambda: cir.edit(module, dims={"n": 3})) == []
 
 
 def test_included_names_with_characters_that_no_path_has(tmp_path: Path) -> None:
@@ -130,5 +151,4 @@ def test_axes_that_are_not_a_vector_in_other_opsets(dims: list[int]) -> None:
     graph = helper.make_graph([node], "g", inputs, [helper.make_tensor_value_info("y", 1, None)])
     content = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8).SerializeToString()
     module = cir.loads(content, format="onnx")
-    # As many axes as the tensor has, or more, are all of them.
-    assert _codes(lambda: cir.convert(module, "onnx", opset=13)) == ([] if dims else ["E0509"])
+    assert _codes(lambda: cir.convert(module, "onnx", opset=13)) == ["E0509"]

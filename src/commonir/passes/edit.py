@@ -447,7 +447,8 @@ def _infer_again(block: Block, *, keep_declared: bool, wrong: Collection[Operati
             except DiagnosticError as error:
                 diagnostics.extend(d.located(where=_op_label(op)) for d in error.diagnostics)
                 continue
-            for result, type in zip(op.results, types, strict=True):
+            # A program that was not verified may have more results than its definitions.
+            for result, type in zip(op.results, types, strict=False):
                 result.retype(with_known_dims(type, result.type) if keep_declared else type)
     diagnostics.raise_errors()
 

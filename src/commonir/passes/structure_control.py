@@ -20,6 +20,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import boolean, index
 from commonir.ods import Op, path_of
 from commonir.ods.traits import Pure
+from commonir.ods.verify import check_operation
 from commonir.passes.structure_branches import structure_region
 from commonir.passes.unstructured import is_unstructured
 
@@ -29,7 +30,8 @@ Bounds = tuple[Value, Value, Value]
 def structure_control(module: Module) -> Module:
     """Returns a module whose functions have that form.
 
-    Raises: DiagnosticError (E0601) for branches and loops that cannot be transformed.
+    Raises: DiagnosticError (E0601) for branches and loops that cannot be transformed, and the errors of those that
+    contradict their definitions.
     """
     result = clone(module)
     diagnostics = Diagnostics()
@@ -51,6 +53,10 @@ def _structure_regions(op: Operation) -> None:
 
 
 def _structure(op: Operation) -> None:
+    # A program that was not verified may have less in its regions than is taken from them here.
+    faults = [d for d in check_operation(op, inferring=False) if d.is_error] if isinstance(op, Op) else ()
+    if faults:
+        raise DiagnosticError(*faults)
     match op:
         case scf.ExecuteRegion():
             _inline_block(op, op.region.block)
