@@ -25,8 +25,8 @@ import_members(
         "comparing": "command_fails compare_run conversion_fails default_rtol differs reduction_of stored_inputs",
         "fixing": "save_fixed",
         "completing": "completions",
-        "opening": "Path_ check_pieces file_count file_format has_external_data is_model output_format programs_of"
-        " unregistered writable_format",
+        "opening": "Path_ check_pieces file_count file_format has_external_data is_model maps_weights output_format"
+        " programs_of unregistered writable_format",
         "programs": "bundle call_attributes passes valid with_interface_of",
         "profiling": "save_trace",
         "reference": "declared_operations declared_page doctor is_dialect library load_overlay tablegen_json",

@@ -25,6 +25,7 @@ from commonir.api.opening import is_model as is_model
 from commonir.api.opening import load as load
 from commonir.api.opening import load_dialects as load_dialects
 from commonir.api.opening import loads as loads
+from commonir.api.opening import maps_weights as maps_weights
 from commonir.api.opening import output_format as output_format
 from commonir.api.opening import programs_of as programs_of
 from commonir.api.opening import save as save

@@ -10,6 +10,7 @@ from commonir.base.codes import CANNOT_WRITE, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import WRONG_FORMAT
+from commonir.base.file_contents import LARGEST_COPY_BYTES
 from commonir.base.files import in_the_way
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.first_contact import placeholder
@@ -154,6 +155,12 @@ def file_count(module: Module) -> int:
     """Returns how many files the functions of a program are from: one for each rank of an ARK program."""
     files = {f.location.file for f in module.functions.values() if isinstance(f.location, Location)}
     return max(len(files - {""}), 1)
+
+
+def maps_weights(module: Module) -> bool:
+    """Returns whether weights of a program are in files so large that they are mapped, and not read as a whole."""
+    parts = [data for weight in weights_of(module) for data in weight.parts if isinstance(data, FileData)]
+    return any(data.file.size_bytes > LARGEST_COPY_BYTES for data in parts)
 
 
 def programs_of(paths: Sequence[Path_]) -> list[tuple[str, ...]]:

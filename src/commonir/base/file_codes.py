@@ -23,10 +23,13 @@ FILE_NOT_FOUND = Code(
 FILE_NOT_ACCESSIBLE = Code(
     "E0102",
     "a file cannot be opened or read",
-    "The operating system refused to open or read the file; the message gives its reason.",
+    "The operating system refused to open or read the file, or the file was replaced or became shorter while it was "
+    "used; the message gives the reason.",
     remedy=(
         "Check the permissions of the file and of the folders above it, and that the disk or network share is still "
-        "there."
+        "there. Do not copy over a model that is in use: write a new file and rename it, as `cir.save` does. Files of "
+        "more than 1 MiB are mapped, so in Python, unlike on the command line, shortening one that a program reads "
+        "ends the process (SIGBUS); `cir.loads` takes a model from memory."
     ),
     status=_UNREADABLE,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, TypedDict
 
@@ -70,6 +70,7 @@ class Session:
         "_files",
         "_opened",
         "_replacing",
+        "_reports_shortened",
         "_spooled",
         "definitions",
         "err",
@@ -101,6 +102,7 @@ class Session:
         self._closing = ExitStack()
         self._replacing = replacing
         self._spooled: str | None = None
+        self._reports_shortened = False
         self._opened: set[str] = set()
         # All files of programs of several, by the first.
         self._files: dict[str, tuple[str, ...]] = {}
@@ -125,6 +127,7 @@ class Session:
     @property
     def arrays(self):
         """Reading, describing and saving arrays; loads numpy."""
+        self._report_shortened()
         from commonir.cli import arrays  # noqa: PLC0415
 
         return arrays
@@ -168,6 +171,22 @@ class Session:
 
     def _answer_refusal(self, finding: Diagnostic) -> int:
         return write_answer(Answer.refused(finding), [finding], self.verb, self.out, self.err, self.is_json)
+
+    def _is_mapped(self, path: str) -> bool:
+        """Returns whether readers map the file at a path; a folder counts as one that they do."""
+        from commonir.base.file_contents import LARGEST_COPY_BYTES  # noqa: PLC0415  few commands read no model
+
+        with suppress(OSError):
+            return os.path.isdir(path) or os.stat(path).st_size > LARGEST_COPY_BYTES
+        return False
+
+    def _report_shortened(self) -> None:
+        """Reports files that become shorter until the command ends."""
+        if not self._reports_shortened:
+            from commonir.cli.shortened import reporting_shortened_files  # noqa: PLC0415  few files are mapped
+
+            self._reports_shortened = True
+            self._closing.enter_context(reporting_shortened_files(self._answer_refusal))
 
     def scratch_folder(self) -> Path:
         """Returns a temporary folder that is removed when the command ends."""
@@ -248,8 +267,13 @@ class Session:
         used = (*self.dialects, *dialects)
         paths = [self.input_path(file) for file in self.files_of(model)]
         self._opened.update(paths)
+        if any(map(self._is_mapped, paths)):
+            self._report_shortened()
         path = paths[0] if len(paths) == 1 else paths
-        return self.api.load(path, findings=self.findings, lenient=lenient, **self._beyond(used))
+        module = self.api.load(path, findings=self.findings, lenient=lenient, **self._beyond(used))
+        if self.api.maps_weights(module):
+            self._report_shortened()
+        return module
 
     def _beyond(self, dialects: Sequence[Dialect]) -> _Allowed:
         """Returns the options for opening a model: dialects, library folders, permission to fetch."""
@@ -341,6 +365,8 @@ class Session:
 
     def check(self, path: str | Sequence[str], *, allow_unregistered: bool) -> tuple[Module | None, list[Diagnostic]]:
         """Opens and verifies the model of a path, or of all files of one program."""
+        if any(map(self._is_mapped, [path] if isinstance(path, str) else path)):
+            self._report_shortened()
         return self.api.check(path, allow_unregistered=allow_unregistered, **self._beyond(self.dialects))
 
     def check_pieces(

@@ -6,18 +6,21 @@ program.
 
 from __future__ import annotations
 
-import mmap
 import os
 import stat
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from commonir.base import file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_contents import contents_of
 from commonir.base.text import escape
 from commonir.formats.first_contact import not_accessible, not_found, placeholder
 from commonir.formats.protobuf.outer_fields import OuterFields, outer_fields
+
+if TYPE_CHECKING:
+    from mmap import mmap
 
 _HEAD_BYTES = 4096
 # Bytes with which no text begins, but most binary models do.
@@ -40,11 +43,11 @@ class FileContent:
         return len(self._bytes)
 
     @cached_property
-    def _bytes(self) -> bytes | mmap.mmap:
+    def _bytes(self) -> bytes | mmap:
         if len(self.head) < _HEAD_BYTES:
             return self.head
         with open(self.path, "rb") as stream:
-            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            return contents_of(stream)
 
     @cached_property
     def text(self) -> str | None:

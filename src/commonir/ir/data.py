@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT, FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED
+from commonir.base.file_contents import contents_of
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.text import plural
 from commonir.ir.floats import bits_of, float_of
@@ -221,17 +222,17 @@ class TextData(Data):
 
 
 class MappedFile:
-    """A file opened for reading and mapped into memory when first used; shared by all the tensors it holds.
+    """A file that is mapped into memory when first used, or read if it is small; shared by all the tensors it holds.
 
     `status` is the result of `stat` when the file was opened, which detects that the file was replaced.
     """
 
-    __slots__ = ("_identity", "_map", "path", "size_bytes")
+    __slots__ = ("_contents", "_identity", "path", "size_bytes")
 
     def __init__(self, path: str, size_bytes: int, status: os.stat_result | None = None) -> None:
         self.path = path
         self.size_bytes = size_bytes
-        self._map: mmap | None = None
+        self._contents: bytes | mmap | None = None
         self._identity = None if status is None else _identity(status)
 
     def ensure_mapped(self) -> None:
@@ -254,7 +255,7 @@ class MappedFile:
                     copy_range(file.fileno(), offset, length, stream)
                     return
         except OSError:
-            if self._map is None:
+            if self._contents is None:
                 raise
         end = offset + length
         stream.writelines(self.view(n, min(_CHUNK_BYTES, end - n)) for n in range(offset, end, _CHUNK_BYTES))
@@ -304,16 +305,15 @@ class MappedFile:
             raise ValueError(f"bytes {offset} to {offset + length} exceed {self.path}, which has {self.size_bytes}")
         if length == 0:
             return memoryview(b"")
-        if self._map is None:
-            self._map = self._mapped()
+        contents = self._contents
+        if contents is None:
+            contents = self._contents = self._opened()
         # Reading a page behind the end of a file ends the process.
-        if self._map.size() < self.size_bytes:
+        if (len(contents) if isinstance(contents, bytes) else contents.size()) < self.size_bytes:
             raise self._lost("it became shorter after it was loaded")
-        return memoryview(self._map)[offset : offset + length]
+        return memoryview(contents)[offset : offset + length]
 
-    def _mapped(self) -> mmap:
-        from mmap import ACCESS_READ, mmap  # noqa: PLC0415  as above
-
+    def _opened(self) -> bytes | mmap:
         try:
             with open(self.path, "rb") as file:
                 status = os.fstat(file.fileno())
@@ -321,7 +321,7 @@ class MappedFile:
                     raise self._lost("it became shorter after it was loaded")
                 if not self._is_same(status):
                     raise self._lost("it was replaced or changed after it was loaded")
-                return mmap(file.fileno(), 0, access=ACCESS_READ)
+                return contents_of(file)
         except OSError as error:
             raise self._lost((error.strerror or type(error).__name__).lower()) from error
 
