@@ -313,3 +313,18 @@ def test_sums_in_bfloat16_are_computed_in_single_precision(equation: str, tmp_pa
     wide = np.einsum(equation, *[x.astype(np.float32) for x in inputs.values()])
     result = cir.run(cir.load(after), inputs)["y"]
     np.testing.assert_array_equal(result.astype(np.float32), wide.astype(ml_dtypes.bfloat16).astype(np.float32))
+
+
+def test_functions_are_inlined_where_a_version_depends_on_their_attributes(tmp_path: Path) -> None:
+    text = """<ir_version: 9, opset_import: ["" : 18, "own" : 1]> g (float[2,3] x) => (float[2,3] y) {
+            y = own.Scaled <by = 2.5> (x)
+        }
+        <domain: "own", opset_import: ["" : 18]> Scaled <by> (x) => (y) {
+            by = Constant <value_float: float = @by> ()
+            y = Mul (x, by)
+        }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "before.onnx")
+    cir.save(cir.convert(cir.load(tmp_path / "before.onnx"), "onnx", opset=9), tmp_path / "after.onnx")
+    inputs = {"x": _f(2, 3)}
+    before, after = (_run(tmp_path / f"{n}.onnx", inputs)[0] for n in ("before", "after"))
+    np.testing.assert_array_equal(after, before)

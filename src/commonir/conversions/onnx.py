@@ -205,9 +205,12 @@ def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
 def _gains_in_core(module: Module, opset: int) -> bool:
     """Whether a module that the version cannot express may be expressed by way of the core.
 
-    There, elements get wider types, and an operator with nested graphs becomes what it is made of.
+    There, elements get wider types, functions are inlined, so that their attributes are known, and an operator with
+    nested graphs becomes what it is made of.
     """
     version = onnx.version_of(opset)
+    if any(isinstance(op, onnx.Call) for op in module.nested()):
+        return True
     missing = [op for op in module.nested() if isinstance(op, onnx.OnnxOp) and op.regions]
     definitions = [(op, onnx.DIALECT.find(op.name, version)) for op in missing if op.form is Form.COMPOSITE]
     is_new = any(d is None or type(op).newest() is not d.newest() for op, d in definitions)
