@@ -12,13 +12,14 @@ from commonir.base.lazy import LazyModule
 
 if TYPE_CHECKING:
     from commonir.dialects import core
-    from commonir.dialects.core import complex_numbers, integers, lifting, real_functions
+    from commonir.dialects.core import complex_numbers, integers, lifting, real_functions, special_functions
 else:
     core = LazyModule("commonir.dialects.core")
     complex_numbers = LazyModule("commonir.dialects.core.complex_numbers")
     integers = LazyModule("commonir.dialects.core.integers")
     lifting = LazyModule("commonir.dialects.core.lifting")
     real_functions = LazyModule("commonir.dialects.core.real_functions")
+    special_functions = LazyModule("commonir.dialects.core.special_functions")
 
 P = ParamSpec("P")
 Part = TypeVar("Part")
@@ -34,4 +35,4 @@ def made_of(make: Callable[[Part], Callable[P, Result]], part: Part) -> Callable
     return made
 
 
-__all__ = ["complex_numbers", "core", "integers", "lifting", "made_of", "real_functions"]
+__all__ = ["complex_numbers", "core", "integers", "lifting", "made_of", "real_functions", "special_functions"]

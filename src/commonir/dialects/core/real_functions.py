@@ -168,6 +168,18 @@ def _next_toward_zero(x: Value) -> Value:
     return bit_cast(sub(bits, splat(1, bits)), tensor_type(x).element)
 
 
+def next_after(x: Value, y: Value) -> Value:
+    """The next number of the type after x in the direction of y, which may be subnormal."""
+    zero = splat(0.0, x)
+    away = equal(greater(y, x), greater(x, zero))
+    moved = select(away, _next_away(x), _next_toward_zero(x))
+    bits = bit_cast(x, _bits_type(tensor_type(x).element))
+    smallest = bit_cast(add(mul(bits, splat(0, bits)), splat(1, bits)), tensor_type(x).element)
+    moved = select(equal(x, zero), copy_sign(smallest, y), moved)
+    result = select(equal(x, y), y, moved)
+    return select(is_unordered(x, y), add(x, y), result)
+
+
 def rounded_to(x: Value, element: ElementType, rounding: Rounding) -> Value:
     """A number rounded to a narrower type in some mode; infinities and NaN are preserved."""
     if rounding is Rounding.NEAREST_EVEN:

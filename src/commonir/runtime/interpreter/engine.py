@@ -26,7 +26,7 @@ from commonir.runtime.binding import bind, requirements, symbol_dims
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.instances import instance, is_concrete, static_attributes
 from commonir.runtime.interpreter.control import Globals, WithState, check_depth, global_of, run_control, used_inside
-from commonir.runtime.interpreter.evaluation import OutOfRange, evaluate_kernel
+from commonir.runtime.interpreter.evaluation import OutOfRange, evaluate_kernel, may_exceed_bits
 from commonir.runtime.interpreter.operations import call_algorithm, constant_array, flat_values, unsupported
 from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
@@ -34,7 +34,15 @@ from commonir.runtime.interpreter.strided import evaluate_small_kernel
 from commonir.runtime.limits import check_array, no_memory, time_is_up
 from commonir.runtime.ranks.communicator import Communicator
 from commonir.runtime.seeding import with_seeds
-from commonir.runtime.values import computed, copied, declared, refine_unknown_types, shapes_of, value_type
+from commonir.runtime.values import (
+    computed,
+    copied,
+    declared,
+    declared_dtype,
+    refine_unknown_types,
+    shapes_of,
+    value_type,
+)
 from commonir.symbolic import evaluate
 
 Array = NDArray[Any]
@@ -225,7 +233,9 @@ class Evaluator:
                 yield evaluate_kernel(kernel, extents, arrays)
             else:
                 with np.errstate(all="ignore"):
-                    yield evaluate_small_kernel(kernel, extents, arrays)
+                    array = evaluate_small_kernel(kernel, extents, arrays)
+                narrow = may_exceed_bits(kernel)
+                yield array.astype(declared_dtype(kernel.dtype)).astype(array.dtype) if narrow else array
 
     def _check_limit(self, elements: int) -> None:
         if self._limit is not None and elements > self._limit:

@@ -340,6 +340,14 @@ def rounds_to_half(body: Expr, to: ElementType) -> bool:
     return isinstance(body, Access) and is_narrow and source is not to and (source.bits > 8 or to.bits < 16)
 
 
+def may_exceed_bits(kernel: Kernel) -> bool:
+    """Returns whether a kernel computes integers of less than a byte, which need not have the bits of their type when
+    bytes hold them.
+    """
+    is_narrow = kernel.dtype.is_integer and kernel.dtype.bits < 8
+    return is_narrow and any(isinstance(e, Apply | Fold | Cast) for e in walk(kernel.body))
+
+
 def _converted(dtype: np.dtype[Any], x: Array) -> Array:
     """Returns an array cast to a dtype, to bools by comparison with zero."""
     if dtype.kind == "b":

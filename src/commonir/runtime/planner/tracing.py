@@ -15,7 +15,7 @@ from commonir.ir.types import TensorType
 from commonir.notation import Kernel
 from commonir.ods import Form, Known, Op, infer, is_not_known, known_data, source_path, traits
 from commonir.runtime.instances import instance, is_concrete, is_static
-from commonir.runtime.interpreter.evaluation import evaluate_kernel
+from commonir.runtime.interpreter.evaluation import evaluate_kernel, may_exceed_bits
 from commonir.runtime.interpreter.operations import (
     algorithm_of,
     call_algorithm,
@@ -152,10 +152,20 @@ class Tracer:
         for n, (kernel, dims) in enumerate(zip(derived.kernels, derived.extents, strict=True)):
             extents = {i: evaluate(d, self.dims) for i, d in dims.items()}
             try:
-                out.append(plan_kernel(self.graph, kernel, extents, named))
+                node = plan_kernel(self.graph, kernel, extents, named)
             except NotPlanned as reason:
-                out.append(self._evaluated(op, n, kernel, extents, named, str(reason)))
+                node = self._evaluated(op, n, kernel, extents, named, str(reason))
+            out.append(self._wrapped(node, kernel))
         return out
+
+    def _wrapped(self, node: Node, kernel: Kernel) -> Node:
+        """Returns integers of less than a byte, computed in bytes, with the bits that their type has."""
+        if not may_exceed_bits(kernel):
+            return node
+        spare = 8 * node.dtype.itemsize - kernel.dtype.bits
+        distance = self.graph.constant(np.asarray(spare, node.dtype))
+        high = self.graph.map("shift_left", [node, distance], node.dtype)
+        return self.graph.map("shift_right", [high, distance], node.dtype)
 
     def _evaluated(
         self, op: Op, n: int, kernel: Kernel, extents: Mapping[str, int], named: Mapping[str, Node], reason: str

@@ -267,7 +267,7 @@ func.func @f(%a: tensor<4x4xf32>, %t: !stablehlo.token, %q: tensor<2x!quant.unif
 """
 
 CHLO = (
-    "func.func @f(%a: tensor<4x3xf32>, %b: tensor<3xf32>, %p: tensor<4x3xi1>, %i: tensor<4x3xi32>) {\n"
+    "func.func @f(%a: tensor<4x3xf32>, %b: tensor<3xf32>, %p: tensor<4x3xi1>, %i: tensor<4x3xi32>, %g: tensor<2x3x5xf32>, %h: tensor<2xi64>) {\n"
     + "".join(
         [
             f"  %u{n} = chlo.{op} %a : tensor<4x3xf32> -> tensor<4x3xf32>\n"
@@ -316,6 +316,9 @@ CHLO = (
                     "power",
                     "remainder",
                     "subtract",
+                    "next_after",
+                    "polygamma",
+                    "zeta",
                 )
             )
         ]
@@ -337,6 +340,14 @@ CHLO = (
   %c = chlo.broadcast_complex %a, %b {broadcast_dimensions = array<i64: 1>} : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xcomplex<f32>>
   %k = chlo.constant dense<1> : tensor<2xi32>
   %v, %w = chlo.top_k(%a, k = 2) : tensor<4x3xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)
+  %n = chlo.next_after %a, %a : tensor<4x3xf32>, tensor<4x3xf32> -> tensor<4x3xf32>
+  %y0 = chlo.polygamma %a, %a : tensor<4x3xf32>, tensor<4x3xf32> -> tensor<4x3xf32>
+  %z = chlo.zeta %a, %a : tensor<4x3xf32>, tensor<4x3xf32> -> tensor<4x3xf32>
+  %l = "chlo.constant_like"(%a) <{value = 2.500000e+00 : f64}> : (tensor<4x3xf32>) -> tensor<4x3xf64>
+  %o = chlo.broadcast_compare %a, %b {compare_type = #chlo<comparison_type FLOAT>, comparison_direction = #chlo<comparison_direction LT>} : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xi1>
+  %s = chlo.broadcast_select %o, %a, %b : (tensor<4x3xi1>, tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
+  %y = chlo._asin_acos_kernel %c : tensor<4x3xcomplex<f32>> -> tensor<4x3xcomplex<f32>>
+  %m = "chlo.ragged_dot"(%a, %g, %h) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>, precision_config = [#chlo<precision DEFAULT>, #chlo<precision HIGH>]}> : (tensor<4x3xf32>, tensor<2x3x5xf32>, tensor<2xi64>) -> tensor<4x5xf32>
   return
 }
 """

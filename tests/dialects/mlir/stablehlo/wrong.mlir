@@ -92,7 +92,7 @@ func.func @f(%a: tensor<4x3xf32>, %k: tensor<2x1xi32>) {
 // -----
 // choice_among_other_numbers: select-region's parameter at index 0 to be tensor<f32>
 func.func @f(%a: tensor<4x3xf32>, %s: tensor<f32>) {
-  %0 = "stablehlo.select_and_scatter"(%a, %a, %s) ({
+  %0 = "stablehlo.select_and_scatter"(%a, %a, %s) <{window_dimensions = array<i64: 1, 1>}> ({
   ^bb0(%l: tensor<i32>, %r: tensor<i32>):
     %c = stablehlo.compare GE, %l, %r : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %c : tensor<i1>
@@ -105,7 +105,7 @@ func.func @f(%a: tensor<4x3xf32>, %s: tensor<f32>) {
 // -----
 // source_of_another_type: expects source-type to be of f32
 func.func @f(%a: tensor<4x3xf32>, %i: tensor<4x3xi32>, %s: tensor<f32>) {
-  %0 = "stablehlo.select_and_scatter"(%a, %i, %s) ({
+  %0 = "stablehlo.select_and_scatter"(%a, %i, %s) <{window_dimensions = array<i64: 1, 1>}> ({
   ^bb0(%l: tensor<f32>, %r: tensor<f32>):
     %c = stablehlo.compare GE, %l, %r : (tensor<f32>, tensor<f32>) -> tensor<i1>
     stablehlo.return %c : tensor<i1>
@@ -328,3 +328,85 @@ func.func private @f(tensor<3x?xf32, #stablehlo.type_extensions<bounds = [4, 5]>
 // -----
 // bound_that_is_a_word: expected numbers or '?', found 'four'
 func.func private @f(tensor<?xf32, #stablehlo.bounds<four>>)
+// -----
+// window_of_no_sizes newer: expects numbers of windows for each of the 2 axes
+func.func @f(%a: tensor<4x3xf32>, %s: tensor<f32>) {
+  %0 = "stablehlo.select_and_scatter"(%a, %a, %s) ({
+  ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+    %c = stablehlo.compare GE, %l, %r : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }, {
+  ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+    stablehlo.return %l : tensor<f32>
+  }) : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
+  return
+}
+// -----
+// tensors_of_other_axes_combined: has other axes than [4]
+func.func @f(%a: tensor<4x3xf32>, %s: tensor<3xf32>) {
+  %0 = "stablehlo.reduce"(%a, %s) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%l: tensor<3xf32>, %r: tensor<3xf32>):
+    stablehlo.return %l : tensor<3xf32>
+  }) : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4xf32>
+  return
+}
+// -----
+// no_comma_before_the_axis: expected ',', found 'dim'
+func.func @f(%a: tensor<4x1xf32>) {
+  %0 = stablehlo.concatenate %a, %a dim = 1 : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x2xf32>
+  return
+}
+// -----
+// groups_of_a_mesh_that_is_missing: mesh symbol 'missing_mesh' not found
+func.func @f(%a: tensor<16x8xf32>) {
+  %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 1 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @missing_mesh, axes = [#stablehlo.axis_ref<name = "x">]>}> : (tensor<16x8xf32>) -> tensor<16x16xf32>
+  return
+}
+// -----
+// two_bounded_dims: must be statically shaped or single bounded dimension tensor
+func.func @f(%a: tensor<?x?xf32, #stablehlo.bounds<5, 5>>) {
+  %0 = stablehlo.reshape %a : (tensor<?x?xf32, #stablehlo.bounds<5, 5>>) -> tensor<?x?xf32, #stablehlo.bounds<5, 5>>
+  return
+}
+// -----
+// sums_of_other_storage: requires compatible element types for all operands and results
+func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 2.0:15>>) {
+  %0 = chlo.broadcast_add %a, %a : (tensor<2x!quant.uniform<i8:f32, 2.0:15>>, tensor<2x!quant.uniform<i8:f32, 2.0:15>>) -> tensor<2x!quant.uniform<i16:f32, 2.0:15>>
+  return
+}
+// -----
+// number_of_another_type: but the definition gives tensor<1x2xf32>
+func.func @f(%a: tensor<1x2xi64>) {
+  %0 = "chlo.constant_like"(%a) <{value = 3.2 : f32}> : (tensor<1x2xi64>) -> tensor<1x2xi32>
+  return
+}
+// -----
+// ragged_group_sizes_of_another_rank: expected group_sizes to have rank 1, got 2
+func.func @f(%a: tensor<11x5xf32>, %b: tensor<3x5x7xf32>, %g: tensor<3x2xi64>) {
+  %0 = "chlo.ragged_dot"(%a, %b, %g) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<11x5xf32>, tensor<3x5x7xf32>, tensor<3x2xi64>) -> tensor<11x7xf32>
+  return
+}
+// -----
+// ragged_rhs_without_groups: exactly one group dimension in the rhs
+func.func @f(%a: tensor<11x5xf32>, %b: tensor<3x5x7xf32>, %g: tensor<3xi64>) {
+  %0 = "chlo.ragged_dot"(%a, %b, %g) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0]>}> : (tensor<11x5xf32>, tensor<3x5x7xf32>, tensor<3xi64>) -> tensor<11x7xf32>
+  return
+}
+// -----
+// scan_past_the_last_axis newer: scan dimension of operand 0 is out of bounds
+func.func @f(%a: tensor<2x3xf32>, %i: tensor<3xf32>) {
+  %0:2 = chlo.scan(%a) inits(%i) dimension=2 {
+  ^bb0(%x: tensor<3xf32>, %c: tensor<3xf32>):
+    stablehlo.return %x, %c : tensor<3xf32>, tensor<3xf32>
+  } : (tensor<2x3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>)
+  return
+}
+// -----
+// scan_of_other_slices newer: operand and body argument 0 are incompatible
+func.func @f(%a: tensor<2x3xf32>, %i: tensor<3xf32>) {
+  %0:2 = chlo.scan(%a) inits(%i) dimension=0 {
+  ^bb0(%x: tensor<2xf32>, %c: tensor<3xf32>):
+    stablehlo.return %c, %c : tensor<3xf32>, tensor<3xf32>
+  } : (tensor<2x3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>)
+  return
+}

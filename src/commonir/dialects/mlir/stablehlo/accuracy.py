@@ -38,6 +38,12 @@ def _entries(attr: Attribute | None) -> Mapping[str, str]:
     return {name: value.strip() for name, value in _ENTRY.findall(body or "")}
 
 
+def in_one_line(attr: Attribute) -> Attribute:
+    """Returns an attribute of entries `name = value` with the blanks that a printer writes."""
+    shown = ", ".join([f"{name} = {value}" for name, value in _entries(attr).items()])
+    return DialectAttr(attr.dialect, attr.mnemonic, shown) if isinstance(attr, DialectAttr) and shown else attr
+
+
 def _number(text: str) -> float:
     """Returns the number of a text, which may be hexadecimal; NaN for another text."""
     try:

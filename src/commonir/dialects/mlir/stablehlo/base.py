@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
-from commonir.dialects.mlir.stablehlo.quantization import fits
+from commonir.dialects.mlir.stablehlo.quantization import fits, quantization_of
 from commonir.ir.attributes import ArrayAttr, Attribute, DialectAttr
 from commonir.ir.operation import Value
 from commonir.ir.types import (
@@ -73,11 +73,13 @@ def is_quantized(type: Type) -> bool:
 
 
 def _is_per_axis(type: Type) -> bool:
-    return is_quantized(type) and "{" in str(type)
+    quantization = quantization_of(type)
+    return quantization is not None and quantization.axis is not None
 
 
 def _is_per_tensor(type: Type) -> bool:
-    return is_quantized(type) and not _is_per_axis(type)
+    quantization = quantization_of(type)
+    return quantization is not None and quantization.axis is None
 
 
 def _any(*tests: Admits) -> Admits:
@@ -104,9 +106,16 @@ Element = tuple[str, Admits]
 
 
 def tensors(
-    name: str, *elements: Element, rank: int | None = None, static: bool = False, summary: str = ""
+    name: str,
+    *elements: Element,
+    rank: int | None = None,
+    static: bool = False,
+    bounded: bool = False,
+    summary: str = "",
 ) -> TypeConstraint:
-    """Tensors of known rank of some elements, perhaps of one rank or of sizes that are all stated."""
+    """Tensors of known rank of some elements, perhaps of one rank or of sizes that are all stated, or have bounds; with
+    `bounded`, at most one is dynamic.
+    """
     test = _any(*[admits for _, admits in elements])
     words = " or ".join([text for text, _ in elements])
 
@@ -114,6 +123,8 @@ def tensors(
         if not isinstance(type, TensorType) or type.shape is None or not test(type.element):
             return False
         if (rank is not None and len(type.shape) != rank) or (is_quantized(type.element) and not fits(type)):
+            return False
+        if bounded and sum(not isinstance(d, int) for d in type.shape) > 1:
             return False
         return not static or _is_static_or_bounded(type)
 
@@ -136,6 +147,7 @@ BoundedTensor = tensors(
     *_ALL,
     _AXIS_QUANT,
     static=True,
+    bounded=True,
     summary="statically shaped or single bounded dimension tensor",
 )
 StaticIotaTensor = tensors(
@@ -231,6 +243,7 @@ StaticOrToken = TypeConstraint(
     "statically shaped tensor or token",
     _any(StaticTensor.admits, is_token),
 )
+TensorOrToken = TypeConstraint("HLO_TensorOrToken", "tensor or token", _any(AnyHlo.admits, is_token))
 Held = TypeConstraint(
     "HLO_TensorOrPerAxisQuantizedTensorOrTokenOrTupleOrBuffer",
     "tensor, token, nested tuple or buffer",
@@ -324,9 +337,9 @@ class ApiVersion(Enum):
     TYPED_FFI = "API_VERSION_TYPED_FFI"
 
 
-def _worded(cases: type[E], mnemonic: str) -> AttrType[E]:
-    """An enumeration that is stored as `#stablehlo<mnemonic CASE>`; a form says the word."""
-    kind = dialect_enumeration(cases, STABLEHLO, mnemonic=mnemonic)
+def _worded(cases: type[E], mnemonic: str, dialect: str = STABLEHLO) -> AttrType[E]:
+    """An enumeration that is stored as `#dialect<mnemonic CASE>`; a form says the word."""
+    kind = dialect_enumeration(cases, dialect, mnemonic=mnemonic)
     words = kind.cases
     return AttrType(
         kind.name, kind.coerce, kind.to_attribute, kind.from_attribute, cases=words, spelled=lambda v: str(v.value)
@@ -343,19 +356,24 @@ rng_algorithm = _worded(RngAlgorithm, "rng_algorithm")
 api_version = numbered(ApiVersion, i32)
 
 
-def _precisions(attr: Attribute) -> tuple[Precision, ...]:
-    if not isinstance(attr, ArrayAttr):
-        raise ValueError(f"expected an array of precisions, found {attr!r}")
-    return tuple([precision.from_attribute(v) for v in attr.values])
+def precisions_of(dialect: str) -> AttrType[tuple[Precision, ...]]:
+    """Returns the attribute type of how exact products are to be, for each operand."""
+    one = _worded(Precision, "precision", dialect)
+
+    def precisions(attr: Attribute) -> tuple[Precision, ...]:
+        if not isinstance(attr, ArrayAttr):
+            raise ValueError(f"expected an array of precisions, found {attr!r}")
+        return tuple([one.from_attribute(v) for v in attr.values])
+
+    return AttrType(
+        "precisions",
+        attr_types.sequence_of(one.coerce, "precisions"),
+        lambda v: ArrayAttr(tuple([one.to_attribute(p) for p in v])),
+        precisions,
+    )
 
 
-precision_config: AttrType[tuple[Precision, ...]] = AttrType(
-    "precisions",
-    attr_types.sequence_of(precision.coerce, "precisions"),
-    lambda v: ArrayAttr(tuple([precision.to_attribute(p) for p in v])),
-    _precisions,
-)
-"""How exact products are to be, for each operand."""
+precision_config = precisions_of(STABLEHLO)
 
 axes = array_of(i64)
 flags = attr_types.flags
@@ -392,10 +410,10 @@ def _operand_types(typing: Typing) -> list[Type]:
 
 
 def _elements_agree(a: Type, b: Type) -> bool:
-    first, second = element_of(a), element_of(b)
-    if is_quantized(first) and is_quantized(second):
-        return True
-    return first is second
+    first, second = quantization_of(a), quantization_of(b)
+    if first is not None and second is not None:
+        return all(getattr(first, part) == getattr(second, part) for part in ("storage", "bounds", "expressed"))
+    return element_of(a) is element_of(b)
 
 
 def _compatible_types(typing: Typing) -> Iterator[str]:

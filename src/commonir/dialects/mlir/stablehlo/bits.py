@@ -19,7 +19,6 @@ from commonir.dialects.mlir.stablehlo.base import (
     converted,
     element,
     is_complex,
-    is_quantized,
     kind_of,
     like,
     non_negative,
@@ -27,10 +26,12 @@ from commonir.dialects.mlir.stablehlo.base import (
     small,
     stated_shape,
 )
+from commonir.dialects.mlir.stablehlo.quantization import quantization_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ComplexType, ElementType, Type, boolean, f32, f64, unsigned_type
+from commonir.ir.types import ComplexType, ElementType, Type, boolean, f32, f64, i64, unsigned_type
 from commonir.notation import NotationError
 from commonir.ods import attribute, operand, result, traits
+from commonir.ods.operand_shapes import known_dims_of
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import are_compatible_shapes
 
@@ -51,7 +52,7 @@ class BitcastConvert(HloOp, name="stablehlo.bitcast_convert", traits=(traits.Pur
             yield self.violated(f"C1: cannot convert between real and complex types, got {source} and {expected}")
             return
         before, after = stated_shape(self.operand), stated_shape(self.result_)
-        if before is None or after is None or is_quantized(source) or is_quantized(expected):
+        if before is None or after is None:
             return
         wide, narrow = bits_of(source), bits_of(expected)
         if wide == narrow:
@@ -78,7 +79,10 @@ class BitcastConvert(HloOp, name="stablehlo.bitcast_convert", traits=(traits.Pur
 
 
 def bits_of(type: Type) -> int:
-    """The width of elements; a bool has one bit."""
+    """The width of elements; a bool has one bit, and a quantized number those of its integer."""
+    quantization = quantization_of(type)
+    if quantization is not None:
+        return quantization.bits
     return type.width if isinstance(type, ElementType) else 0
 
 
@@ -89,9 +93,53 @@ def rebitted(x: Value, expected: ElementType) -> Value:
         return x
     if bits_of(source) == bits_of(expected):
         return core.bit_cast(x, expected)
+    if isinstance(source, ComplexType) and isinstance(expected, ComplexType):
+        return _complex_parts(x, expected)
     if isinstance(source, ComplexType) or isinstance(expected, ComplexType):
         raise NotationError(f"bits of {source} cannot be taken as {expected}")
+    if source is boolean:
+        return _of_single_bits(x, expected)
+    if expected is boolean:
+        return _single_bits(x)
     return core.bits_as(x, expected)
+
+
+def _complex_parts(x: Value, expected: ComplexType) -> Value:
+    """Complex numbers of another precision that have the bits of some: the real part comes first in memory."""
+    if bits_of(kind_of(x)) > bits_of(expected):
+        parts = [core.bits_as(part(x), expected.part) for part in (core.real, core.imag)]
+        pairs = [[_along_last(p, n) for n in range(2)] for p in parts]
+        numbers = [core.unsqueeze(core.make_complex(*pair), (len(known_dims_of(x)),)) for pair in pairs]
+        return core.concat(tuple(numbers), len(known_dims_of(x)))
+    wide: list[Value] = []
+    for n in range(2):
+        number = _along_last(x, n)
+        halves = [core.unsqueeze(v, (len(known_dims_of(v)),)) for v in (core.real(number), core.imag(number))]
+        wide.append(core.bits_as(core.concat(tuple(halves), len(known_dims_of(number))), expected.part))
+    return core.make_complex(*wide)
+
+
+def _along_last(x: Value, n: int) -> Value:
+    """The elements at a place of the last axis."""
+    return core.gather(x, core.scalar(n, i64), len(known_dims_of(x)) - 1)
+
+
+def _of_single_bits(x: Value, expected: ElementType) -> Value:
+    """Numbers of the bits along the last axis, the lowest first."""
+    whole = unsigned_type(bits_of(expected))
+    last = len(known_dims_of(x)) - 1
+    bits = core.shift_left(core.cast(x, whole), core.cast(core.iota((bits_of(expected),)), whole))
+    return as_type(core.reduce_sum(bits, (last,)), expected)
+
+
+def _single_bits(x: Value) -> Value:
+    """The bits of numbers along a new last axis, the lowest first."""
+    count, rank = bits_of(kind_of(x)), len(known_dims_of(x))
+    whole = unsigned_type(count)
+    bits = core.unsqueeze(as_type(x, whole), (rank,))
+    moved = core.shift_right(bits, core.cast(core.iota((count,)), whole))
+    one = core.splat(1, moved)
+    return core.equal(core.bitwise_and(moved, one), one)
 
 
 def as_type(x: Value, expected: ElementType) -> Value:
@@ -123,6 +171,7 @@ def reduced_precision(x: Value, exponent_bits: int, mantissa_bits: int) -> Value
     bits_type = unsigned_type(width)
     bits = core.bit_cast(wide, bits_type)
     sign = core.bitwise_and(bits, core.splat(1 << (width - 1), bits))
+    most = ((1 << exponent) - 1) << mantissa
     if mantissa_bits < mantissa:
         dropped = mantissa - mantissa_bits
         last = core.bitwise_and(core.shift_right(bits, core.splat(dropped, bits)), core.splat(1, bits))
@@ -130,11 +179,13 @@ def reduced_precision(x: Value, exponent_bits: int, mantissa_bits: int) -> Value
         bits = core.bitwise_and(bits, core.splat(((1 << width) - 1) ^ ((1 << dropped) - 1), bits))
     if exponent_bits < exponent:
         bias, narrow = (1 << (exponent - 1)) - 1, (1 << (exponent_bits - 1)) - 1
-        exponents = core.bitwise_and(bits, core.splat(((1 << exponent) - 1) << mantissa, bits))
-        infinite = core.splat(((1 << exponent) - 1) << mantissa, bits)
+        exponents = core.bitwise_and(bits, core.splat(most, bits))
+        infinite = core.splat(most, bits)
         too_large = core.greater(exponents, core.splat((bias + narrow) << mantissa, bits))
         too_small = core.less_equal(exponents, core.splat((bias - narrow) << mantissa, bits))
         bits = core.select(too_large, core.bitwise_or(sign, infinite), bits)
         bits = core.select(too_small, sign, bits)
-    built = core.select(core.is_nan(wide), wide, core.bit_cast(bits, kind_of(wide)))
+    # Without bits for its payload, NaN is infinite.
+    nan = wide if mantissa_bits else core.bit_cast(core.bitwise_or(sign, core.splat(most, bits)), kind_of(wide))
+    built = core.select(core.is_nan(wide), nan, core.bit_cast(bits, kind_of(wide)))
     return converted(built, element_type)

@@ -54,6 +54,12 @@ def _some(x: Value, axes: tuple[int, ...]) -> Value:
     return core.cast(core.reduce_max(core.cast(x, i32), axes), boolean)
 
 
+def every(x: Value) -> Value:
+    """Returns whether all elements of a tensor of bools are true, as a scalar."""
+    axes = tuple(range(len(known_dims_of(x))))
+    return _all(x, axes) if axes else x
+
+
 @cache
 def _known() -> Mapping[type[Operation], Combination]:
     """The programs of two numbers that are well known, by the operation that they are."""

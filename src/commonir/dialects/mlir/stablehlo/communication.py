@@ -7,6 +7,7 @@ Source: StableHLO specification, collective operations, tokens, infeed, outfeed,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
@@ -57,7 +58,8 @@ from commonir.dialects.mlir.stablehlo.reduction import (
     numbers_returned,
     returned,
 )
-from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, IntegerAttr
+from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DialectAttr, IntegerAttr
+from commonir.ir.module import Module
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import DialectType, ElementType, TensorType, Type, boolean, f32, i32, integer_type
 from commonir.ods import attr_types, attribute, operand, region, result, traits
@@ -67,6 +69,7 @@ from commonir.ods.type_rules import (
     SameOperandsAndResultElementType,
     SameOperandsAndResultShape,
     all_element_types_match,
+    are_compatible_types,
 )
 
 # -- tokens
@@ -219,8 +222,25 @@ class PartitionId(_Number, name="stablehlo.partition_id"):
     """The id of the current partition; 0 without partitions."""
 
 
-def _check_groups(op: HloOp, groups: Attribute, *, need_equal_sizes: bool) -> Iterator[Diagnostic]:
-    """Yields the faults of process groups; with `need_equal_sizes`, all groups need the same number of processes."""
+_MESH = re.compile(r"\bmesh\s*=\s*@(\w+)")
+
+
+def _check_mesh(op: HloOp, groups: DialectAttr) -> Iterator[Diagnostic]:
+    """Yields the faults of groups that are axes of a mesh: one that is named is a symbol."""
+    name = _MESH.search(groups.body or "")
+    modules = [holder for holder in op.ancestors() if isinstance(holder, Module)]
+    if name is not None and modules and all(m.symbol(name[1]) is None for m in modules):
+        yield op.violated(f"replica_groups: mesh symbol '{name[1]}' not found")
+
+
+def _check_groups(
+    op: HloOp, groups: Attribute, *, need_equal_sizes: bool, names_all_processes: bool
+) -> Iterator[Diagnostic]:
+    """Yields the faults of process groups; with `need_equal_sizes`, all groups need the same number of processes, and
+    with `names_all_processes`, no process may be missing.
+    """
+    if isinstance(groups, DialectAttr):
+        yield from _check_mesh(op, groups)
     if not isinstance(groups, DataAttr):
         return
     if len(groups.data.shape) != 2:
@@ -233,13 +253,16 @@ def _check_groups(op: HloOp, groups: Attribute, *, need_equal_sizes: bool) -> It
         return
     numbers = [int(v) for v in groups.data.values() if isinstance(v, int)]
     result = [v for v in numbers if v != -1]
+    if not names_all_processes and any(v < 0 for v in numbers):
+        yield op.violated(f"replica_groups values must not be negative, but was given {min(numbers)}")
+        return
     if need_equal_sizes and len(result) < len(numbers):
         yield op.violated("invalid replica id -1")
         return
     if len(set(result)) != len(result):
         yield op.violated(f"replica id #{next(v for v in result if result.count(v) > 1)} seen more than once")
     missing = next((n for n in range(len(set(result))) if n not in set(result)), None)
-    if missing is not None:
+    if missing is not None and names_all_processes:
         yield op.violated(f"replica id #{missing} not seen in replica groups")
 
 
@@ -250,11 +273,17 @@ class _Collective(HloOp):
 
     replica_groups: Attribute
     have_equal_groups: ClassVar[bool] = False
+    names_all_processes: ClassVar[bool] = True
     first_channel: ClassVar[int] = 1
     """The least number of a channel where groups are of devices."""
 
     def verify(self) -> Iterator[Diagnostic]:
-        yield from _check_groups(self, self.replica_groups, need_equal_sizes=self.have_equal_groups)
+        yield from _check_groups(
+            self,
+            self.replica_groups,
+            need_equal_sizes=self.have_equal_groups,
+            names_all_processes=self.names_all_processes,
+        )
         handle: object = getattr(self, "channel_handle", None)
         number = handle.handle if isinstance(handle, ChannelHandle) else 0
         if "use_global_device_ids" in self.properties and number < self.first_channel:
@@ -449,6 +478,8 @@ class CollectiveBroadcast(_Collective, name="stablehlo.collective_broadcast"):
     dynamic root, the last one is the root of each group.
     """
 
+    names_all_processes = False
+
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     replica_groups: Attribute = attribute(attr_types.any_attribute)
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
@@ -629,7 +660,7 @@ class RngBitGenerator(
     output: Value = result(StaticIntegersOrFloats)
 
     def verify(self) -> Iterator[Diagnostic]:
-        if self.initial_state.type is not self.output_state.type:
+        if not are_compatible_types(self.initial_state.type, self.output_state.type):
             message = "C1: output state shape must match initial state shape. Got:"
             yield self.violated(f"{message} {self.initial_state.type} and {self.output_state.type}")
 

@@ -20,10 +20,12 @@ from commonir.dialects.mlir.stablehlo.base import (
     axis,
     element,
     kind_of,
+    like,
     non_negative,
     rank_of,
 )
 from commonir.dialects.mlir.stablehlo.number_types import number_as
+from commonir.dialects.mlir.stablehlo.quantization import quantization_of
 from commonir.ir.core_types import core_data
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
@@ -50,6 +52,10 @@ class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, tr
         return ((self.results[0], "c" if is_integer else "cst"),)
 
     def infer_results(self) -> tuple[Type, ...] | None:
+        quantization = quantization_of(self.output)
+        if quantization is not None and self.value.element.name == f"i{quantization.bits}":
+            # Integers that stand for reals.
+            return (like(self.output.type, self.value.shape),)
         return (self.value.type,)
 
     def constant_data(self) -> Data | None:

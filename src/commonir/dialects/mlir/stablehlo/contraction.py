@@ -51,7 +51,7 @@ from commonir.dialects.mlir.stablehlo.reduction import Pairs, pairs_of, window_s
 from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean, i32, i64
+from commonir.ir.types import ComplexType, ElementType, Shape, TensorType, Type, boolean, i32, i64
 from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, operand, result, traits
 from commonir.ods.operand_shapes import known_dims_of, static_dims
@@ -99,6 +99,45 @@ def contracted(a: Value, b: Value, dims: DotDims, expected: ElementType) -> Valu
     first = reshaped(first, [*batch, element_count(height), one])
     second = reshaped(second, [*batch, one, element_count(width)])
     return reshaped(_product(first, second, expected), [*batch, *height, *width])
+
+
+def dims_faults(dims: DotDims, left: Shape, right: Shape) -> Iterator[str]:
+    """Yields the first fault of the axes of a product of tensors of two shapes."""
+    pairs = (
+        ("batching", dims.lhs_batching_dimensions, dims.rhs_batching_dimensions),
+        ("contracting", dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions),
+    )
+    for what, a, b in pairs:
+        if len(a) != len(b):
+            yield f"C1: lhs and rhs should have the same number of {what} dimensions"
+            return
+    for what, held, shape in (
+        ("lhs", (pairs[0][1], pairs[1][1]), left),
+        ("rhs", (pairs[0][2], pairs[1][2]), right),
+    ):
+        both = [*held[0], *held[1]]
+        if len(set(both)) != len(both):
+            yield f"C2: has duplicated dimension from {what}: {both}"
+            return
+        if any(not 0 <= d < len(shape) for d in both):
+            yield f"C2: {what} dimensions {both} are out of range: [0, {len(shape)})"
+            return
+    for what, a, b in pairs:
+        for n, m in zip(a, b, strict=True):
+            if isinstance(left[n], int) and isinstance(right[m], int) and left[n] != right[m]:
+                yield f"C3: {what} dimension sizes must match for lhs/rhs: {left[n]} and {right[m]}"
+                return
+
+
+def product_shape(dims: DotDims, left: Shape, right: Shape) -> Shape:
+    """Returns the shape of a product of tensors of two shapes: batching axes, then those of lhs, then those of rhs."""
+    shared = (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions)
+    others = (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions)
+    return (
+        *[left[n] for n in dims.lhs_batching_dimensions],
+        *[d for n, d in enumerate(left) if n not in shared],
+        *[d for n, d in enumerate(right) if n not in others],
+    )
 
 
 class Dot(HloOp, name="stablehlo.dot", traits=(traits.Pure,)):
@@ -153,37 +192,10 @@ class DotGeneral(HloOp, name="stablehlo.dot_general", traits=(traits.Pure,)):
         yield from map(self.violated, dot_faults(self.lhs, self.rhs, self.result_, contracting))
         dims = self.dot_dimension_numbers
         left, right = shape_of(self.lhs), shape_of(self.rhs)
-        pairs = (
-            ("batching", dims.lhs_batching_dimensions, dims.rhs_batching_dimensions),
-            ("contracting", dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions),
-        )
-        for what, a, b in pairs:
-            if len(a) != len(b):
-                yield self.violated(f"C1: lhs and rhs should have the same number of {what} dimensions")
-                return
-        for what, held, shape in (
-            ("lhs", (pairs[0][1], pairs[1][1]), left),
-            ("rhs", (pairs[0][2], pairs[1][2]), right),
-        ):
-            both = [*held[0], *held[1]]
-            if len(set(both)) != len(both):
-                yield self.violated(f"C2: has duplicated dimension from {what}: {both}")
-                return
-            if any(not 0 <= d < len(shape) for d in both):
-                yield self.violated(f"C2: {what} dimensions {both} are out of range: [0, {len(shape)})")
-                return
-        for what, a, b in pairs:
-            for n, m in zip(a, b, strict=True):
-                if isinstance(left[n], int) and isinstance(right[m], int) and left[n] != right[m]:
-                    yield self.violated(f"C3: {what} dimension sizes must match for lhs/rhs: {left[n]} and {right[m]}")
-                    return
-        yield from self.check_result(
-            (
-                *[left[n] for n in pairs[0][1]],
-                *[d for n, d in enumerate(left) if n not in (*pairs[0][1], *pairs[1][1])],
-                *[d for n, d in enumerate(right) if n not in (*pairs[0][2], *pairs[1][2])],
-            )
-        )
+        faults = list(dims_faults(dims, left, right))
+        yield from map(self.violated, faults)
+        if not faults:
+            yield from self.check_result(product_shape(dims, left, right))
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         expected = element(self.result_)
@@ -262,7 +274,7 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
         spatial = len(x) - 2
         yield from self._check_window(operands, [w[at] for at in dims.kernel_spatial_dimensions])
         for held in (*windows, pads):
-            if held is not None and len(held) != spatial:
+            if held and len(held) != spatial:
                 yield self.violated(f"C3: expects numbers of windows for each of the {spatial} spatial axes")
                 return
         if any(held is not None and any(n < 1 for n in held) for held in windows):
@@ -298,7 +310,7 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
             if size == 0:
                 yield self.violated(f"C3: expects window to have positive value for {n}-th window dimension, but got 0")
         turned = self.window_reversal
-        if turned is not None and len(turned) != len(window):
+        if turned and len(turned) != len(window):
             message = f"C3: expects window-reversal to have the size of window dimensions ({len(window)})"
             yield self.violated(f"{message}, but got {len(turned)}")
 

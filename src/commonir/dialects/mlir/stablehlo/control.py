@@ -22,6 +22,7 @@ from commonir.dialects.mlir.stablehlo.base import (
     Held,
     HloOp,
     I32Tensor,
+    TensorOrToken,
     TensorTokenOrTuple,
     Truths,
     Tuple,
@@ -215,8 +216,8 @@ class OptimizationBarrier(HloOp, name="stablehlo.optimization_barrier", traits=(
 
     custom_form: ClassVar[CustomForm | None] = forms.BarrierForm()
 
-    operand: tuple[Value, ...] = operand(Carried, variadic=True)
-    result_: tuple[Value, ...] = result(Carried, variadic=True)
+    operand: tuple[Value, ...] = operand(TensorOrToken, variadic=True)
+    result_: tuple[Value, ...] = result(TensorOrToken, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:
         return tuple([v.type for v in self.operand])

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from commonir.base.tuples import NamedTuple
+from commonir.dialects.mlir.stablehlo.accuracy import in_one_line
 from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ir.types import TensorType
 from commonir.ods.attr_types import AttrType
@@ -48,6 +49,19 @@ class DotDims(NamedTuple):
     rhs_batching_dimensions: Axes = ()
     lhs_contracting_dimensions: Axes = ()
     rhs_contracting_dimensions: Axes = ()
+
+
+class RaggedDotDims(NamedTuple):
+    """The axes of a ragged product: as those of a product, the one of lhs that groups divide, and that of rhs along
+    which it has a part for each group.
+    """
+
+    lhs_batching_dimensions: Axes = ()
+    rhs_batching_dimensions: Axes = ()
+    lhs_contracting_dimensions: Axes = ()
+    rhs_contracting_dimensions: Axes = ()
+    lhs_ragged_dimensions: Axes = ()
+    rhs_group_dimensions: Axes = ()
 
 
 class ConvDims(NamedTuple):
@@ -105,9 +119,14 @@ def entries_text(entries: Mapping[str, Axes | int], *, all_shown: bool = False) 
 
 
 def structure(
-    cls: type[T], mnemonic: str, defaults: Mapping[str, Axes | int], *, all_shown: bool = False
+    cls: type[T],
+    mnemonic: str,
+    defaults: Mapping[str, Axes | int],
+    *,
+    all_shown: bool = False,
+    dialect: str = "stablehlo",
 ) -> AttrType[T]:
-    """An attribute `#stablehlo.mnemonic<name = .., ..>` that is held as a named tuple."""
+    """An attribute `#dialect.mnemonic<name = .., ..>` that is held as a named tuple."""
 
     def coerce(value: object) -> T:
         if not isinstance(value, cls):
@@ -115,8 +134,8 @@ def structure(
         return value
 
     def decode(attr: Attribute) -> T:
-        if not isinstance(attr, DialectAttr) or (attr.dialect, attr.mnemonic) != ("stablehlo", mnemonic):
-            raise ValueError(f"expected #stablehlo.{mnemonic}, found {attr!r}")
+        if not isinstance(attr, DialectAttr) or (attr.dialect, attr.mnemonic) != (dialect, mnemonic):
+            raise ValueError(f"expected #{dialect}.{mnemonic}, found {attr!r}")
         result = dict(defaults)
         seen: set[str] = set()
         for name, value in entries_of(attr.body or ""):
@@ -130,7 +149,7 @@ def structure(
 
     def stored(value: T) -> Attribute:
         fields = dict(zip(defaults, value, strict=True))
-        return DialectAttr("stablehlo", mnemonic, entries_text(fields, all_shown=all_shown))
+        return DialectAttr(dialect, mnemonic, entries_text(fields, all_shown=all_shown))
 
     return AttrType(cls.__name__, coerce, stored, decode)
 
@@ -138,6 +157,7 @@ def structure(
 gather_dims = structure(GatherDims, "gather", GatherDims()._asdict())
 scatter_dims = structure(ScatterDims, "scatter", ScatterDims()._asdict())
 dot_dims = structure(DotDims, "dot", DotDims()._asdict())
+ragged_dot_dims = structure(RaggedDotDims, "ragged_dot", RaggedDotDims()._asdict(), dialect="chlo")
 channel_handle = structure(ChannelHandle, "channel_handle", ChannelHandle()._asdict(), all_shown=True)
 
 # -- convolutions: `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`
@@ -260,10 +280,15 @@ def _encoding_fault(type: TensorType) -> str | None:
     return None
 
 
+CHLO = checked_forms({"ragged_dot": ragged_dot_dims.from_attribute})
+"""The attributes of chlo that are checked wherever they stand."""
+
 OWN = checked_forms(
     {
         "bounds": _bounds,
         "channel_handle": channel_handle.from_attribute,
+        "dot_algorithm": in_one_line,
+        "result_accuracy": in_one_line,
         "conv": conv_dims.from_attribute,
         "dot": dot_dims.from_attribute,
         "gather": gather_dims.from_attribute,

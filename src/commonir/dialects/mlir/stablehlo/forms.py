@@ -265,9 +265,9 @@ class WordsForm:
         """Reads values up to the comma before the first word."""
         while reader.at_value():
             uses.append(reader.use())
-            if not reader.at(","):
+            if not reader.at(",") and (not self.words or self.words[0].optional):
                 return
-            reader.take(",")
+            reader.expect(",")
 
     def attributes(self, reader: FormReader, values: dict[str, Attribute]) -> None:
         """Reads words with values."""
@@ -585,8 +585,13 @@ class ConstantForm:
     def write(self, writer: FormWriter) -> None:
         op = writer.op
         value = op.attribute_dictionary.get("value")
-        if not isinstance(value, DataAttr) or value.type is not op.results[0].type:
+        if not isinstance(value, DataAttr):
             writer.refuse()
+        if value.type is not op.results[0].type:
+            # Integers that stand for reals: the text of the constant does not say their type.
+            shown = f"() <{{value = {writer.attribute(value)}}}>{dictionary(writer, ['value'])} : () -> "
+            writer.write(f"{shown}{writer.type(op.results[0].type)}")
+            return
         writer.write(f"{dictionary(writer, ['value'])} {writer.attribute(value)}")
 
 
@@ -734,13 +739,15 @@ class WhileForm:
             writer.refuse()
         condition, body = op.regions
         arguments = body.blocks[0].arguments
-        if len(arguments) != len(op.operands) or len(condition.blocks[0].arguments) != len(arguments):
+        types = [v.type for v in op.operands]
+        # The form says one type for an operand, what the regions take in its place, and the result.
+        if any([v.type for v in held] != types for held in (arguments, condition.blocks[0].arguments, op.results)):
             writer.refuse()
         # The names that stand in parentheses are those of both regions.
         writer.share_names(condition.blocks[0].arguments, arguments)
         writer.write(written_assignments(writer, arguments, op.operands))
         if op.operands:
-            writer.write(f" : {writer.types([v.type for v in op.operands])}")
+            writer.write(f" : {writer.types(types)}")
         writer.write(writer.dictionary(keyword="attributes"))
         writer.line()
         writer.write("cond ")

@@ -74,9 +74,6 @@ def number_as(x: Value, expected: ElementType) -> Value:
         real = converted(x, expected.part)
         return core.make_complex(real, zero_like(real))
     if isinstance(source, ComplexType):
-        if expected is boolean:
-            real, imag = core.real(x), core.imag(x)
-            return core.logical_or(core.not_equal(real, zero(real)), core.not_equal(imag, zero(imag)))
         return number_as(core.real(x), expected)
     if expected is boolean and source is not boolean:
         return core.not_equal(x, zero(x))

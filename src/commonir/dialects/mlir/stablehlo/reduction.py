@@ -28,6 +28,7 @@ from commonir.dialects.mlir.stablehlo.base import (
     positive,
     rank_of,
     shape_of,
+    shape_text,
     stated_shape,
     transposed,
 )
@@ -36,10 +37,12 @@ from commonir.dialects.mlir.stablehlo.quantization import quantization_of
 from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean, i64
+from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, operand, region, result, traits
 from commonir.ods.operand_shapes import known_dims_of, static_dims
 from commonir.ods.text_form import CustomForm
 from commonir.ods.traits import ImplicitTerminator, SameVariadicOperandSize
+from commonir.ods.type_constraints import is_float
 from commonir.ods.type_rules import SameOperandsAndResultShape, are_compatible_shapes, are_compatible_types
 from commonir.symbolic import Dim, element_count
 
@@ -70,9 +73,16 @@ def malformed(op: HloOp, message: str) -> Diagnostic:
 
 
 def check_reducer(
-    op: HloOp, body: Region, inits: Sequence[Value], label: str, inputs: Sequence[Value] = ()
+    op: HloOp,
+    body: Region,
+    inits: Sequence[Value],
+    label: str,
+    inputs: Sequence[Value] = (),
+    shape: Sequence[Dim | None] = (),
 ) -> Iterator[Diagnostic]:
-    """Yields the faults of a program that combines numbers of the types of initial values and inputs."""
+    """Yields the faults of a program that combines numbers of the types of initial values and inputs, or tensors of
+    them, which have some axes of `shape`.
+    """
     given, found = arguments_of(body), returned(body)
     if len(given) != 2 * len(inits):
         message = (
@@ -84,7 +94,7 @@ def check_reducer(
         yield malformed(op, f"{label}: the reduction-region expected to return {len(inits)} value(s), got {len(found)}")
         return
     for n, (init, value) in enumerate(zip(inits, found, strict=True)):
-        if rank_of(value):
+        if not are_compatible_shapes(init.type, value.type):
             message = f"{label}: the type of reduction-region's result type at index {n} differs from the op's"
             yield malformed(op, f"{message} corresponding init-value type: {value.type} vs {init.type}")
         elif not promotes(element(init), element(value)):
@@ -93,13 +103,12 @@ def check_reducer(
             yield malformed(op, f"{message}: {value.type} vs {init.type}")
         for place in (n, n + len(inits)):
             at = given[place]
-            if not are_compatible_types(at.type, value.type):
+            if not are_compatible_types(at.type, value.type) and not (place > n and _are_like_floats(at, value)):
                 message = f"{label}: the type of reduction-region's parameter at index {place} is different than the"
                 yield malformed(op, f"{message} corresponding result type: {at.type} vs {value.type}")
-            if rank_of(at):
-                yield malformed(
-                    op, f"{label}: the reduction-region has an argument of type {at.type}, which is not a scalar"
-                )
+        if not _has_axes_of(given[n + len(inits)], shape):
+            message = f"{label}: the shape of reduction-region's argument at index {n + len(inits)},"
+            yield malformed(op, f"{message} {given[n + len(inits)].type}, has other axes than {shape_text(shape)}")
 
     for n, x in enumerate(inputs, len(inits)):
         if not promotes(element(x), element(given[n])):
@@ -107,6 +116,20 @@ def check_reducer(
                 f"{label}: the element-type of reduction-region's argument at index {n} is expected to be promotable"
             )
             yield malformed(op, f"{message} from {element(x)}, but got {element(given[n])}")
+
+
+def _are_like_floats(a: Value, b: Value) -> bool:
+    """Returns whether tensors of floats differ in precision only."""
+    return is_float(element(a)) and is_float(element(b)) and are_compatible_shapes(a.type, b.type)
+
+
+def _has_axes_of(value: Value, shape: Sequence[Dim | None]) -> bool:
+    """Returns whether the dims of a tensor are some of a shape, in its order."""
+    dims = iter(shape)
+    return all(
+        any(d == other or not isinstance(d, int) or not isinstance(other, int) for other in dims)
+        for d in shape_of(value)
+    )
 
 
 def promotes(source: Type, expected: Type) -> bool:
@@ -138,9 +161,7 @@ def check_inputs(op: HloOp, inputs: Sequence[Value], inits: Sequence[Value]) -> 
         if not are_compatible_shapes(inputs[0].type, v.type):
             yield op.violated(f"expects all inputs to have compatible shapes. Shape at input-index {n} differs")
     for n, (x, init) in enumerate(zip(inputs, inits, strict=False)):
-        if rank_of(init):
-            yield op.violated(f"the init value {n} must be of rank 0, found {init.type}")
-        elif element(x) is not element(init):
+        if element(x) is not element(init):
             yield op.violated(f"the type of init value {n}, {init.type}, differs from that of the input, {x.type}")
 
 
@@ -178,11 +199,13 @@ class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOp
                 yield self.violated(
                     f"C2: out-of-bounds dimension {d}, expected to be less than the input-tensor rank {rank}"
                 )
-        yield from check_reducer(self, self.body, self.init_values, "C3", self.inputs)
+        kept = [d for n, d in enumerate(shape_of(self.inputs[0]) if self.inputs else ()) if n not in self.dimensions]
+        yield from check_reducer(self, self.body, self.init_values, "C3", self.inputs, kept)
 
     def reference(
         self, inputs: tuple[Value, ...], init_values: tuple[Value, ...], *, body: Region
     ) -> tuple[Value, ...]:
+        _require_scalars(init_values)
         if not self.dimensions:
             shape = known_dims_of(inputs[0])
             return bodies.applied(body, [*[filled(v, shape) for v in init_values], *inputs], shape)
@@ -193,6 +216,12 @@ class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOp
                 return (reduced,)
             return (known.combine(reduced, init_values[0]),)
         return _reduced(body, inputs, init_values, self.dimensions)
+
+
+def _require_scalars(inits: Sequence[Value]) -> None:
+    """Raises: NotationError where a region combines tensors, which the specification gives no meaning."""
+    if any(rank_of(v) for v in inits):
+        raise NotationError("a region that combines tensors has no meaning; the initial values must have rank 0")
 
 
 def _is_neutral(name: str, value: Value) -> bool:
@@ -228,7 +257,7 @@ def check_padding(op: HloOp, padding: Data | None) -> Iterator[Diagnostic]:
 
 def pairs_of(padding: Data | None, rank: int) -> Pairs:
     """Numbers before and after each axis; zeros where they are not given."""
-    if padding is None:
+    if padding is None or not padding.count:
         return ((0, 0),) * rank
     flat = [int(v) for v in padding.values() if isinstance(v, int)]
     return tuple(zip(flat[::2], flat[1::2], strict=True))
@@ -309,11 +338,12 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
         for name, values in (("window stride", strides), ("base dilation", base), ("window dilation", dilations)):
             if any(n < 1 for n in values):
                 yield self.violated(f"C2: expects {name} to be positive, got {list(values)}")
-        yield from check_reducer(self, self.body, self.init_values, "C3", self.inputs)
+        yield from check_reducer(self, self.body, self.init_values, "C3", self.inputs, self.window_dimensions)
 
     def reference(
         self, inputs: tuple[Value, ...], init_values: tuple[Value, ...], *, body: Region
     ) -> tuple[Value, ...]:
+        _require_scalars(init_values)
         return windows_reduced(inputs, init_values, body, Windows(self.window_dimensions, *self._numbers()))
 
 
@@ -448,8 +478,7 @@ class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(trait
     def _numbers(self) -> tuple[Sequence[int], Sequence[int], Pairs]:
         rank = rank_of(self.operand_)
         ones = (1,) * rank
-        window = ones if self.window_dimensions is None else self.window_dimensions
-        return window, self.window_strides or ones, pairs_of(self.padding, rank)
+        return self.window_dimensions or (), self.window_strides or ones, pairs_of(self.padding, rank)
 
     def verify(self) -> Iterator[Diagnostic]:
         rank = rank_of(self.operand_)

@@ -12,6 +12,7 @@ from typing import ClassVar
 from commonir.ir.attributes import Attribute, BoolAttr, EnumAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Value
+from commonir.ir.quantized import quantized_of
 from commonir.ir.types import DialectType, ElementType, Shape, TensorType, Type, VectorType, i32, i64, integer_type
 from commonir.ods import MlirOp, TypeConstraint, attr_types, known_data, known_dims
 from commonir.ods.attr_types import AttrType
@@ -318,6 +319,12 @@ def element(value: Value | Type) -> ElementType:
     result = element_of(type)
     assert isinstance(result, ElementType)
     return result
+
+
+def stored_element(value: Value) -> ElementType:
+    """Returns the type that stores the elements of a value: of quantized ones, that of the integers."""
+    quantized = quantized_of(element(value))
+    return element(value) if quantized is None else integer_type(quantized.bits)
 
 
 def tensor_like(element_type: ElementType, shape: Shape | None) -> TensorType:

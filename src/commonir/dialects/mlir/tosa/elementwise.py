@@ -28,6 +28,7 @@ from commonir.dialects.mlir.tosa.base import (
     nan_mode,
     number,
     stated_shape,
+    stored_element,
     tensor_like,
 )
 from commonir.dialects.mlir.tosa.numbers import bounds, saturated, widened
@@ -333,7 +334,7 @@ class Negate(TosaOp, name="tosa.negate", traits=(traits.Elementwise,)):
 
     def verify(self) -> Iterator[Diagnostic]:
         for zero, value in ((self.input1_zp, self.input1), (self.output_zp, self.output)):
-            if element(zero) is not element(value):
+            if stored_element(zero) is not stored_element(value):
                 message = f"expect input1 and input1_zp to have the same element type, got {element(value)}"
                 yield self.violated(f"{message} and {element(zero)}")
 

@@ -34,6 +34,7 @@ from commonir.dialects.mlir.tosa.base import (
     known_number,
     rounding_mode,
     stated_shape,
+    stored_element,
     tensor_like,
 )
 from commonir.dialects.mlir.tosa.layout import same_sizes
@@ -91,10 +92,10 @@ class Rescale(TosaOp, name="tosa.rescale"):
         for what, value, zero in (("input", self.input, self.input_zp), ("output", self.output, self.output_zp)):
             if element(value).is_float:
                 yield self.violated(f"expect {what} to have integer element type, got {element(value)}")
-            if element(zero) is not element(value):
+            if stored_element(zero) is not stored_element(value):
                 message = f"C1: expect {what} and {what}_zp to have the same element type"
                 yield self.violated(f"{message}, got {element(value)} and {element(zero)}")
-            elif known_number(zero) not in (0, None) and element(value).bits not in (8, 16):
+            elif known_number(zero) not in (0, None) and stored_element(value).bits not in (8, 16):
                 yield self.violated(f"expect {what}_zp of 0 for elements of {element(value)}")
         if element(self.multiplier) is not (i32 if self.scale32 else i16):
             expected = "i32" if self.scale32 else "i16"

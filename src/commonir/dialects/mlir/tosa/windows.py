@@ -27,13 +27,13 @@ from commonir.dialects.mlir.tosa.base import (
     nan_mode,
     sizes,
     stated_shape,
+    stored_element,
     tensor_like,
 )
 from commonir.dialects.mlir.tosa.layout import same_sizes
 from commonir.dialects.mlir.tosa.numbers import extended, reciprocal_scale, saturated, scaled, without_zero_point
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
-from commonir.ir.quantized import quantized_of
 from commonir.ir.types import ElementType, Shape, Type, f32, i64
 from commonir.ods import attr_types, attribute, operand, result
 from commonir.ods.fields import Check
@@ -102,12 +102,6 @@ def _wrong_strides(
             yield op.violated(f"{message} to be wholly divisible by the stride {s}")
 
 
-def _stored(value: Value) -> str:
-    """Returns the name of the type that stores the elements of a value."""
-    quantized = quantized_of(element(value))
-    return str(element(value)) if quantized is None else f"i{quantized.bits}"
-
-
 def _check_accumulator(op: TosaOp, input: Value, type: Type, allowed: Container[str]) -> Iterator[Diagnostic]:
     if str(type) not in allowed:
         yield op.violated(f"C5: sums of {element(input)} cannot have the accumulator type {type}")
@@ -132,10 +126,10 @@ class _Convolution(TosaOp):
     def check(self, weight_channels: Dim | None, filters: Dim | None) -> Iterator[Diagnostic]:
         """Yields the faults of channels and types."""
         input, weight, bias, output = self.input, self.weight, self.bias, self.output
-        allowed = _OF_CONVOLUTIONS.get(_stored(input), _ACCUMULATORS)
+        allowed = _OF_CONVOLUTIONS.get(stored_element(input).name, _ACCUMULATORS)
         yield from _check_accumulator(self, input, self.acc_type, allowed)
         for zero, value, what in ((self.input_zp, input, "input"), (self.weight_zp, weight, "weight")):
-            if _stored(zero) != _stored(value):
+            if stored_element(zero) != stored_element(value):
                 message = f"C4: expect both operands {what} and {what} zero point to have one element type"
                 yield self.violated(f"{message}, got {element(value)} and {element(zero)}")
         if element(input).is_float != element(weight).is_float:
@@ -429,14 +423,14 @@ class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from super().verify()
-        stored = _stored(self.input)
+        stored = stored_element(self.input).name
         allowed = ("i32",) if stored[:1] == "i" else _OF_FLOATS.get(stored, _ACCUMULATORS)
         yield from _check_accumulator(self, self.input, self.acc_type, allowed)
         for zero, value in ((self.input_zp, self.input), (self.output_zp, self.output)):
-            if _stored(zero) != _stored(value):
+            if stored_element(zero) != stored_element(value):
                 message = "C4: expect a zero point to have the element type of what it belongs to"
                 yield self.violated(f"{message}, got {element(zero)} and {element(value)}")
-            elif known_number(zero) not in (0, None) and _stored(value) not in ("i8", "ui8"):
+            elif known_number(zero) not in (0, None) and stored_element(value).name not in ("i8", "ui8"):
                 yield self.violated(f"zero point must be zero for elements of {element(value)}")
 
     def reference(self, input: Value, input_zp: Value, output_zp: Value) -> Value:
@@ -505,7 +499,7 @@ class MatMul(TosaOp, name="tosa.matmul"):
 
     def verify(self) -> Iterator[Diagnostic]:
         for zero, value, what in ((self.a_zp, self.a, "a"), (self.b_zp, self.b, "b")):
-            if _stored(zero) != _stored(value):
+            if stored_element(zero) != stored_element(value):
                 message = f"expect {what} and {what}_zp to have the same element type"
                 yield self.violated(f"{message}, got {element(value)} and {element(zero)}")
         a, b, c = stated_shape(self.a), stated_shape(self.b), stated_shape(self.output)
