@@ -146,6 +146,17 @@ def test_model_that_is_not_a_program_is_refused_by_its_kind() -> None:
     assert diagnostic.where == "modules[1].main.operations[0] mil.opaque_model"
 
 
+@pytest.mark.parametrize(("name", "faults"), [("y", []), ("z", ["D8: the predicted 'z' must be an output"])])
+def test_what_a_regressor_predicts_is_an_output(tmp_path: Path, name: str, faults: list[str]) -> None:
+    content = message_of("pipeline_opaque")
+    content.description.output[0].type.doubleType.SetInParent()
+    content.description.predictedFeatureName = name
+    path = tmp_path / "model.mlmodel"
+    path.write_bytes(content.SerializeToString())
+    _, diagnostics = cir.check(path)
+    assert [d.message for d in diagnostics if d.message.startswith("D8")] == faults
+
+
 # -- detectors
 
 # Boxes: centre (x, y), width, height, doubled by the program; confidences are halved.

@@ -10,7 +10,8 @@ D5: the default shape is one of those that the feature allows, and the allowed s
     of images.
 D6: the default function is one of those listed; it is empty when none is listed.
 D7: an image is a tensor of shape [1, channels, height, width].
-D8: the label and the probabilities of a classifier are outputs, and a model with several functions is not a classifier.
+D8: the label and the probabilities of a classifier are outputs, as is what a regressor predicts, and a model with
+several functions is not a classifier.
 D9: a state is half precision with a fixed shape, and only described as a state.
 D10: an optional input has a default value.
 D11: enumerated shapes of several inputs are as many for each, and only from specification version 9 on.
@@ -295,7 +296,12 @@ class _InterfaceCheck:
         if self.several:
             self._fault("D8: a model with several functions cannot be a classifier", "predictedFeatureName")
         outputs = {f.name: f.type for f in self.interface.outputs}
-        if outputs.get(label) not in (Scalar(string), Scalar(i64)):
+        if not self.is_program and not probabilities:
+            # A regressor names what it predicts in the same field.
+            if label not in outputs:
+                message = f"D8: the predicted '{label}' must be an output"
+                self._fault(message, "predictedFeatureName", help=did_you_mean(label, outputs))
+        elif outputs.get(label) not in (Scalar(string), Scalar(i64)):
             message = f"D8: the label '{label}' must be an output of type string or int64"
             self._fault(message, "predictedFeatureName", help=did_you_mean(label, outputs))
         if probabilities and not isinstance(outputs.get(probabilities), Dictionary):
