@@ -44,7 +44,8 @@ def save(path: Path, case: Case) -> None:
     stored = [numpy_helper.from_array(np.asarray(value), name) for name, value in case.constants.items()]
     graph = helper.make_graph(case.nodes, "g", [x], outputs, stored)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)], ir_version=8)
-    onnx.save(model, path)
+    # The outputs get their shapes, for the checker.
+    onnx.save(onnx.shape_inference.infer_shapes(model) if len(case.nodes) < 50 else model, path)
 
 
 def outputs_of(path: Path, case: Case) -> Sequence[Any]:

@@ -41,6 +41,10 @@ from commonir.notation.functions import limits as limits
 from commonir.notation.functions import number_key as number_key
 from commonir.notation.fusion import fuse as fuse
 from commonir.notation.fusion import is_fusible as is_fusible
+from commonir.notation.permuted_axes import Permutation as Permutation
+from commonir.notation.permuted_axes import PermutedResult as PermutedResult
+from commonir.notation.permuted_axes import is_identity as is_identity
+from commonir.notation.permuted_axes import permuted_result as permuted_result
 from commonir.notation.ranges import Guard as Guard
 from commonir.notation.ranges import broadcast as broadcast
 from commonir.notation.ranges import broadcast_shape as broadcast_shape

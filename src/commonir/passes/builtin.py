@@ -26,6 +26,7 @@ from commonir.passes.fuse import fuse
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.passes.inline import inline
 from commonir.passes.lower import Deferral, lower
+from commonir.passes.move_transpositions import MOVED_TRANSPOSITIONS, move_transpositions
 from commonir.passes.pipeline_globals import pipeline_globals
 from commonir.passes.propagate_constants import propagate_constants
 from commonir.passes.recognitions import chosen_recognitions
@@ -73,6 +74,9 @@ def _simplify(module: Module, context: PassContext, options: PassOptions) -> Pas
         infer_shapes(module)
         changes += simplify(module, evaluate, growth)
         combined = combine_operations(module, context.from_core, context.dialects, rounds=rounds)
+        for function in module.defined_functions.values():
+            saved = move_transpositions(function, context.from_core, rounds=rounds)
+            combined += Counter({MOVED_TRANSPOSITIONS: saved} if saved else {})
         if not combined:
             break
         applied += combined

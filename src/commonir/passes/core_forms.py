@@ -190,10 +190,10 @@ class CoreWriter:
         results = tuple([mapping[v] for v in function.outputs])
         own = set(results)
         for r in [r for copy in copies for r in copy.results]:
-            r.name = self._unique(r.name) if r.name and r not in own else ""
+            r.name = self.unique_name(r.name) if r.name and r not in own else ""
         return Written(results, tuple(copies))
 
-    def _unique(self, name: str) -> str:
+    def unique_name(self, name: str) -> str:
         """Returns a name that no other value of the function has."""
         if self._names is None:
             body = self._function.walk_list()

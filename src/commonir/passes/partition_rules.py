@@ -94,7 +94,8 @@ class SlicesToSplit:
         if user.parent is not block or not is_tensor(user.results[0] if user.results else x):
             return None
         form = core_form(user)
-        part = None if form is None or form.x is not x else _sliced_part(form)
+        is_slice = form is not None and isinstance(form.op, core.Slice) and form.x is x
+        part = _sliced_part(form) if form is not None and is_slice else None
         return part if part is not None and part.stop > part.start else None
 
 
