@@ -40,6 +40,7 @@ from commonir.runtime.planner.array_graph import (
     strided,
 )
 from commonir.runtime.planner.array_steps import ArrayStep, bind, bind_parts
+from commonir.runtime.planner.blocks import Run, runs_of
 
 Array = NDArray[Any]
 
@@ -109,7 +110,8 @@ class ArrayPlan:
     ) -> None:
         self.nodes = reachable(outputs)
         self.nested: list[ArrayPlan] = []
-        self._assigned = _Assignment(self.nodes, outputs, input_arrays or {})
+        self._runs = {n.id: run for run in runs_of(self.nodes) for n in run.nodes}
+        self._assigned = _Assignment(self.nodes, outputs, input_arrays or {}, self._runs)
         self._check_memory(memory_limit_bytes)
         self._arrays: dict[int, Array] = self._assigned.arrays()
         self.steps: list[ArrayStep] = []
@@ -191,9 +193,22 @@ class ArrayPlan:
             case Opaque() if len(node.shapes) > 1:
                 inputs = [self._arrays[n.id] for n in node.inputs]
                 self._add(node, bind_parts(node, inputs, self._outs(node)))
+            case _ if node.id in self._runs:
+                run = self._runs[node.id]
+                self._add(node, self._steps_of(run) if node is run.last else [])
             case _:
                 inputs = [self._arrays[n.id] for n in node.inputs]
                 self._add(node, bind(node, inputs, self._arrays[node.id]))
+
+    def _steps_of(self, run: Run) -> list[ArrayStep]:
+        """Returns the steps of a run, block by block."""
+        steps: list[ArrayStep] = []
+        for pieces in run.blocks():
+            for node, piece in zip(run.nodes, pieces, strict=True):
+                arrays = [self._arrays[n.id] for n in node.inputs]
+                inputs = [x[piece.of(x.shape)] for x in arrays]
+                steps += bind(node, inputs, self._arrays[node.id][piece.of(node.shape)])
+        return steps
 
     def _outs(self, node: Opaque) -> list[Array | None]:
         """Returns an array for each result; None for unused ones."""
@@ -225,12 +240,19 @@ def _may_use_threads(node: Node) -> bool:
 class _Assignment:
     """The assignment of memory to nodes: offsets in the arena, or private arrays."""
 
-    def __init__(self, nodes: Sequence[Node], outputs: Sequence[Node], input_arrays: Mapping[int, Array]) -> None:
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        outputs: Sequence[Node],
+        input_arrays: Mapping[int, Array],
+        runs: Mapping[int, Run],
+    ) -> None:
         for node in nodes:
             for shape, dtype in node.shapes if isinstance(node, Opaque) else ((node.shape, node.dtype),):
                 check_array(shape, dtype.itemsize)
         self._nodes = nodes
         self._input_arrays = input_arrays
+        self._runs = runs
         self._order = {n.id: k for k, n in enumerate(nodes)}
         self._last = self._last_uses(outputs)
         self._offsets: dict[int, int] = {}
@@ -264,11 +286,18 @@ class _Assignment:
 
     def _assign(self) -> None:
         free = _FreeList()
-        ends: dict[int, list[tuple[int, int]]] = {}
+        ends: dict[int, list[Node]] = {}
         shared: dict[object, list[tuple[int, Array]]] = {}
+        run: Run | None = None
+        spare: list[Node] = []  # what the current run does not need any more
         for k, node in enumerate(self._nodes):
-            for offset, size_bytes in ends.pop(k, ()):
-                free.release(offset, size_bytes)
+            spare += ends.pop(k, ())
+            if run is None or k > self._order[run.last.id]:
+                for unused in spare:
+                    free.release(self._offsets[unused.id], _aligned(unused.size_bytes))
+                spare = []
+                run = None
+            run = run or self._runs.get(node.id)
             if node.id in self._input_arrays:
                 self._private[node.id] = self._input_arrays[node.id]
                 continue
@@ -280,15 +309,12 @@ class _Assignment:
                 continue
             overwritten = self._overwritten(node, k)
             if overwritten is not None:
-                self._offsets[node.id] = self._offsets[overwritten.id]
-                size_bytes = _aligned(node.size_bytes)
-                ends[k + 1].remove((self._offsets[node.id], size_bytes))
-                ends.setdefault(last + 1, []).append((self._offsets[node.id], size_bytes))
-                continue
-            size_bytes = _aligned(node.size_bytes)
-            offset = free.take(size_bytes)
+                ends[k + 1].remove(overwritten)
+            elif run is not None and (overwritten := _fitting(node, spare, run)) is not None:
+                spare.remove(overwritten)
+            offset = free.take(_aligned(node.size_bytes)) if overwritten is None else self._offsets[overwritten.id]
             self._offsets[node.id] = offset
-            ends.setdefault(last + 1, []).append((offset, size_bytes))
+            ends.setdefault(last + 1, []).append(node)
         self._arena_bytes = free.size_bytes
 
     def _overwritten(self, node: Node, position: int) -> Node | None:
@@ -301,6 +327,9 @@ class _Assignment:
             if base.id not in self._offsets or self._last[base.id] != position or base.dtype != node.dtype:
                 continue
             if i.shape != node.shape or base.size != node.size or not covers(i):
+                continue
+            run = self._runs.get(node.id)
+            if run is not None and not run.reads_aligned(base):
                 continue
             if all(j is i or self._base(j) is not base for j in node.inputs):
                 return base
@@ -335,6 +364,14 @@ class _Assignment:
             elif node.id not in out and not isinstance(node, (View, Constant)):
                 out[node.id] = np.empty(node.shape, node.dtype)
         return out
+
+
+def _fitting(node: Node, spare: Sequence[Node], run: Run) -> Node | None:
+    """Returns a node whose buffer a node of the same run may take, block by block."""
+    for other in spare:
+        if other.size == node.size and other.dtype.itemsize == node.dtype.itemsize and run.reads_aligned(other):
+            return other
+    return None
 
 
 def _aligned(size_bytes: int) -> int:

@@ -91,6 +91,16 @@ class Slot(NamedTuple):
     axes: tuple[str, ...]
 
 
+class _Window(NamedTuple):
+    """A position `start + stride * outer + step * inner` in windows along an axis."""
+
+    outer: str
+    inner: str
+    start: int
+    stride: int
+    step: int
+
+
 class _Rows(NamedTuple):
     """A slot whose row and column indices are merged into one, and the distance of rows in elements."""
 
@@ -404,7 +414,7 @@ class _Planner:
         factors = _factors(e.body) if e.fn == "add" else [e.body]
         dependent = [x for x in factors if set(free(x)) & set(over)]
         if self.is_windowed(e, over) and len(dependent) != 2:
-            return self.unrolled(e, over)
+            return self.separated(e, over) or self.unrolled(e, over)
         different = len(dependent) > 2 or (len(dependent) == 2 and set(free(dependent[0])) != set(free(dependent[1])))
         if different and e.body.dtype.kind != "bool":
             return self.contraction(factors, over)
@@ -436,6 +446,43 @@ class _Planner:
             out = piece if out is None else Apply(e.fn, (out, piece))
         assert out is not None
         return self.slot(out)
+
+    def separated(self, e: Fold, over: tuple[str, ...]) -> Slot | None:
+        """Returns a fold over windows of several axes as folds along one axis after another.
+
+        None if that takes more steps for each element, or the positions are not those of windows.
+        """
+        if not isinstance(e.body, Access) or len(over) < 2:
+            return None
+        windows = [_window(p, over) for p in e.body.at]
+        if sorted([w.inner for w in windows if w is not None]) != sorted(over):
+            return None
+        outer = [w.outer for w in windows if w is not None]
+        rest = [p for p, w in zip(e.body.at, windows, strict=True) if w is None]
+        if len(set(outer)) != len(outer) or any(isinstance(p, Expr) or set(names(p)) & {*outer, *over} for p in rest):
+            return None
+        source = self.tensor(e.body.tensor)
+        folded, steps, at = source, 0, list(e.body.at)
+        for axis, window in enumerate(windows):
+            if window is None:
+                continue
+            pieces = [self._strip(folded, axis, window, n) for n in range(self.extents[window.inner])]
+            folded = pieces[0]
+            for piece in pieces[1:]:
+                folded = self.graph.map(e.fn, [folded, piece], source.dtype)
+                steps += folded.size
+            at[axis] = index(window.outer)
+        points = prod(self.shape_of(over))
+        result = self.affine(folded, at)
+        return result if result is not None and steps < (points - 1) * result.node.size else None
+
+    def _strip(self, source: Node, axis: int, window: _Window, n: int) -> Node:
+        """Returns the elements of a source that are number `n` in the windows along an axis."""
+        layout = self.graph.layout(source)
+        start = window.start + window.step * n
+        shape = [*layout.shape[:axis], self.extents[window.outer], *layout.shape[axis + 1 :]]
+        strides = [s * window.stride if d == axis else s for d, s in enumerate(layout.strides)]
+        return self.graph.view(layout.base, layout.offset + start * layout.strides[axis], strides, shape)
 
     def scan(self, e: Fold) -> Slot | None:
         """Returns a sum of the elements on one side of an index: a scan along it."""
@@ -555,6 +602,21 @@ class _Planner:
             result = self.graph.copy(transposed)
             return result if transposed is node else self.graph.transposed(result, (1, 0))
         return node if is_blas(shape, strides) else self.graph.copy(node)
+
+
+def _window(p: Dim | Expr, over: Sequence[str]) -> _Window | None:
+    """Returns the window of a position in which one index is folded and another one is not; None for others."""
+    if isinstance(p, Expr) or len(names(p)) != 2:
+        return None
+    inner = [i for i in names(p) if i in over]
+    outer = [i for i in names(p) if i not in over]
+    if len(inner) != 1:
+        return None
+    stride, step = coefficient(p, outer[0]), coefficient(p, inner[0])
+    start = substitute(p, dict.fromkeys(names(p), 0))
+    if stride is None or step is None or not isinstance(start, int):
+        return None
+    return _Window(outer[0], inner[0], start, stride, step)
 
 
 def is_blas(shape: Sequence[int], strides: Sequence[int]) -> bool:
