@@ -536,8 +536,16 @@ def _returned(op: Op) -> list[str]:
 
 
 def differ_in_shape(declared: Type, inferred: Type) -> bool:
-    """Returns whether two incompatible types would be compatible with another shape."""
-    return isinstance(declared, TensorType) and are_compatible(declared.with_shape(None), inferred)
+    """Returns whether two incompatible types would be compatible with other shapes of tensors in them."""
+    return are_compatible(_without_shapes(declared), inferred)
+
+
+def _without_shapes(type: Type) -> Type:
+    if isinstance(type, TensorType):
+        return type.with_shape(None)
+    if isinstance(type, ListType):
+        return ListType(_without_shapes(type.element))
+    return type.with_parts(tuple(map(_without_shapes, type.parts))) if type.parts else type
 
 
 def _are_optional(op: Op, inferred: tuple[Type, ...]) -> bool:

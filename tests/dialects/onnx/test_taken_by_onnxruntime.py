@@ -75,3 +75,22 @@ def test_unknown_attributes_of_normalizations_that_onnxruntime_adds_are_ignored(
     path.write_bytes(model.SerializeToString())
     findings = [f for f in commonir.verify(commonir.load(path)) if "epsion" in f.message]
     assert [(f.code.id, f.help) for f in findings] == [("W0205", "did you mean 'epsilon'?")]
+
+
+def test_shapes_of_numbers_in_declared_maps_are_notes(tmp_path: Path) -> None:
+    """Classifiers of WinMLTools declare the values of a map as tensors of one element."""
+    node = helper.make_node("ZipMap", ["x"], ["y"], domain="ai.onnx.ml")
+    node.attribute.append(helper.make_attribute("classlabels_strings", ["a", "b"]))
+    number = helper.make_tensor_type_proto(1, [1])
+    output = helper.make_value_info("y", helper.make_sequence_type_proto(helper.make_map_type_proto(8, number)))
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", 1, [2, 2])], [output])
+    opsets = [helper.make_opsetid("", 12), helper.make_opsetid("ai.onnx.ml", 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    x = np.array([[0.25, 0.75], [1, 0]], np.float32)
+    assert run_onnx(model.SerializeToString(), {"x": x}) == [[{"a": 0.25, "b": 0.75}, {"a": 1.0, "b": 0.0}]]
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    module = commonir.load(path)
+    assert [f.code.id for f in commonir.verify(module) if f.is_error or "is declared" in f.message] == ["W0502"]
+    result = commonir.run(module, {"x": x})["y"]
+    assert [dict(row) for row in result] == [{"a": 0.25, "b": 0.75}, {"a": 1.0, "b": 0.0}]
