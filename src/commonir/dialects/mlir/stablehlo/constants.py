@@ -52,10 +52,11 @@ class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, tr
         return ((self.results[0], "c" if is_integer else "cst"),)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        quantization = quantization_of(self.output)
-        if quantization is not None and self.value.element.name == f"i{quantization.bits}":
+        (output,) = self.built_results or (None,)
+        quantization = None if output is None else quantization_of(output)
+        if output is not None and quantization is not None and self.value.element.name == f"i{quantization.bits}":
             # Integers that stand for reals.
-            return (like(self.output.type, self.value.shape),)
+            return (like(output.type, self.value.shape),)
         return (self.value.type,)
 
     def constant_data(self) -> Data | None:
