@@ -10,7 +10,7 @@ outdated.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from inspect import cleandoc
 from pathlib import Path
@@ -18,8 +18,9 @@ from pathlib import Path
 import click
 from docs.fused_forms import fused_forms
 
-from commonir.base.codes import all_codes
-from commonir.base.diagnostics import Code, ExitStatus
+from commonir.base.codes import INTERNAL_ERROR, all_codes
+from commonir.base.diagnostics import Code, Diagnostic, ExitStatus
+from commonir.cli.answer import DOCUMENT_FIELDS
 from commonir.cli.help import VerbCommand
 from commonir.cli.table import VERBS, cir
 from commonir.conversions import core_to_linalg, core_to_tosa
@@ -80,9 +81,12 @@ def cli_page() -> str:
         '{"schema": "commonir.info/1", "ok": true, "result": {}, "diagnostics": []}',
         "```",
         "",
-        "`result` is null if there is none. A diagnostic has `code`, `severity`, `message`, `file`, `where`, `line`,",
-        "`notes` and `help`. Numbers that JSON cannot represent are the strings `nan`, `inf` and `-inf`. The number in",
-        "`schema` changes when a field changes its meaning or is removed.",
+        "| field | meaning |",
+        "|-|-|",
+        *(f"| `{name}` | {meaning} |" for name, meaning in DOCUMENT_FIELDS.items()),
+        "",
+        f"A diagnostic has {_listed(Diagnostic(INTERNAL_ERROR, '').to_json())}; those",
+        "that say nothing are null. Numbers that JSON cannot represent are the strings `nan`, `inf` and `-inf`.",
         "",
         "An output replaces an older file of its name. A file that the command reads is replaced only by a new version",
         "of itself: `edit`, `opt`, `extract` and `bundle` may write over their model. For `convert` and `check --fix`",
@@ -97,6 +101,11 @@ def cli_page() -> str:
         assert command is not None
         lines += ["", *_verb_section(name, command)]
     return "\n".join(lines) + "\n"
+
+
+def _listed(names: Iterable[str]) -> str:
+    *first, last = [f"`{name}`" for name in names]
+    return f"{', '.join(first)} and {last}"
 
 
 def _verb_section(name: str, command: click.Command) -> list[str]:

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from commonir.base.codes import INTERNAL_ERROR
+from commonir.base.diagnostics import Diagnostic
+from commonir.cli.answer import DOCUMENT_FIELDS, Answer, envelope
 from commonir.cli.table import VERBS
 
 from tests.cli.conftest import FAKED, environment
@@ -188,6 +191,17 @@ def test_envelope_is_versioned_and_holds_every_finding(cir: Cir, mood: str) -> N
             "fix",
         ]
     assert len(document["diagnostics"]) == (done.status != 0)
+
+
+def test_the_documented_fields_are_those_of_an_envelope_with_many_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("commonir.cli.answer.MOST_LISTED", 2)
+    findings = [Diagnostic(INTERNAL_ERROR, f"fault {n}") for n in range(5)]
+    document = json.loads(envelope(Answer.refused(*findings), findings, "info"))
+    assert list(document) == list(DOCUMENT_FIELDS)
+    assert ([d["message"] for d in document["diagnostics"]], document["more_diagnostics"]) == (
+        ["fault 0", "fault 1"],
+        3,
+    )
 
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "completion"])

@@ -14,6 +14,7 @@ from commonir.base.files import unread_file
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.safe_paths import open_regular
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import listed
 from commonir.base.tuples import NamedTuple
 from commonir.formats.format import Format, Formats, record_format
 from commonir.ir.module import Function, Module
@@ -204,6 +205,8 @@ def _converted(
         module = defaults_to_constants(module, diagnostics)
     lowered = _lowered(module, conversion, choices)
     _report_annotations(module, own, diagnostics)
+    if choices.function is None:
+        _report_left_out(module, lowered, diagnostics)
     if not conversion.keeps_handles:
         lowered = handles_to_integers(lowered, diagnostics)
     bounded = _bounded(lowered, choices.ranges or {})
@@ -308,6 +311,16 @@ def _converted_directly(
             return sized
         return None if conversion.within is None else conversion.within(sized, options, diagnostics)
     return conversion.direct(module, diagnostics) if options == DEFAULT_OPTIONS and not dims else None
+
+
+def _report_left_out(module: Module, lowered: Module, findings: Diagnostics) -> None:
+    """Reports public functions that are inlined only, because the calls in them stand for too many operations."""
+    from commonir.passes.inlined_functions import left_out  # noqa: PLC0415
+
+    names = left_out(module, lowered)
+    if names:
+        message = f"{listed(names, 1)}: only in the place of their calls, which stand for too many operations together"
+        findings.add(LOST_IN_CONVERSION, message, help="`--function` converts one of them")
 
 
 def _report_annotations(module: Module, own: Format | None, findings: Diagnostics) -> None:

@@ -314,6 +314,13 @@ DIVIDED = Code(
     "unsharded program up to rounding: sums are formed in another order.",
     severity=Severity.NOTE,
 )
+NOT_INLINED = Code(
+    "N0606",
+    "calls that are not inlined",
+    "Functions that call functions multiply: each call would be a copy of all that its function stands for. Once "
+    "100,000 operations have been copied, further calls stay as they are. The result computes the same.",
+    severity=Severity.NOTE,
+)
 
 # -- E07xx: running
 MISSING_INPUT = Code(
@@ -485,7 +492,7 @@ NOTHING_FAILS = Code(
     "nothing fails that could be reduced",
     "`cir reduce` looks for the smallest part of a model on which something fails, and it does not fail on the whole "
     "model. The command gets a copy of the model as it is written here, and fails by its exit status, unless "
-    "`--fail-code` or `--fail-text` say otherwise; a run that `--time-limit` stops does not count.",
+    "`--fail-code` or `--fail-text` say otherwise; a run that `--run-limit` stops does not count.",
 )
 
 # -- E08xx: writing

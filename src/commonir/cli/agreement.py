@@ -20,6 +20,7 @@ from commonir.reports.comparison_tables import write_divergence
 if TYPE_CHECKING:
     from commonir import Module
     from commonir.api import Array
+    from commonir.cli.limits import TimeLeft
     from commonir.reports import Comparison, OutputError
 
 # An independent implementation, for the format that it reads.
@@ -35,7 +36,6 @@ class Check(NamedTuple):
     dimensions: Mapping[str, int]
     atol: Tolerance
     rtol: Tolerance
-    time_limit: float | None
     inputs: Sequence[str] = ()
 
     def without_dims(self, fixed: Container[str]) -> Check:
@@ -61,6 +61,7 @@ def check_agreement(
     target: str,
     function: str | None,
     check: Check,
+    left: TimeLeft,
     progress: Progress,
 ) -> Agreement:
     """Runs both programs on seeded inputs and returns the errors.
@@ -81,7 +82,6 @@ def check_agreement(
         if check.rtol is None
         else check.rtol
     )
-    options = api.engine_options(time_limit_seconds=check.time_limit)
     engine = _ORACLE if target == _ORACLE_FORMAT else api.DEFAULT_ENGINE
     errors: list[tuple[OutputError, ...]] = []
     differing: Mapping[str, Array] | None = None
@@ -93,25 +93,46 @@ def check_agreement(
         inputs = api.random_inputs(
             source, function=function, seed=check.seed + number, dims=check.dimensions, given=known
         )
-        ran = api.run(source, inputs, function=function, seed=check.seed, state=before, options=options)
+        ran = api.run(
+            source,
+            inputs,
+            function=function,
+            seed=check.seed,
+            state=before,
+            options=api.engine_options(time_limit_seconds=left.seconds),
+        )
         result: Mapping[str, Array] | None = None
         if engine == _ORACLE:
             try:
                 result = api.run_with_onnxruntime(
-                    path, inputs, source=source, function=function, state=after, options=options
+                    path,
+                    inputs,
+                    source=source,
+                    function=function,
+                    state=after,
+                    options=api.engine_options(time_limit_seconds=left.seconds),
                 )
             except DiagnosticError as error:
                 engine = api.DEFAULT_ENGINE
                 session.findings.extend(_not_by_the_oracle(error, path))
         if result is None:
-            result = api.run_converted(source, api.load(path), inputs, function=function, state=after, options=options)
+            result = api.run_converted(
+                source,
+                api.load(path),
+                inputs,
+                function=function,
+                state=after,
+                options=api.engine_options(time_limit_seconds=left.seconds),
+            )
         errors.append(api.compare_outputs({**ran, **before}, {**result, **after}, rtol=rtol, atol=check.atol))
         if differing is None and not all(error.is_within for error in errors[-1]):
             differing = inputs
     if differing is None:
         return Agreement(errors, engine, None)
     progress.step("looking for the cause")
-    return Agreement(errors, engine, _explanation(session, source, path, function, differing, engine, rtol, check))
+    return Agreement(
+        errors, engine, _explanation(session, source, path, function, differing, engine, rtol, check, left)
+    )
 
 
 def _explanation(
@@ -123,6 +144,7 @@ def _explanation(
     engine: str,
     rtol: Tolerance,
     check: Check,
+    left: TimeLeft,
 ) -> Comparison | None:
     """Returns the comparison of both programs value by value, None where they cannot be compared so."""
     api = session.api
@@ -136,7 +158,7 @@ def _explanation(
             seed=check.seed,
             rtol=rtol,
             atol=check.atol,
-            options=api.engine_options(time_limit_seconds=check.time_limit),
+            options=api.engine_options(time_limit_seconds=left.seconds),
         )
     except DiagnosticError:
         # Such as programs of several ranks, and inputs that the conversion renamed.

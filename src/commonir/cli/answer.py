@@ -1,8 +1,6 @@
 """The answer of a command, written as text or as a versioned JSON document.
 
-The envelope is `{"schema": "commonir.VERB/1", "ok": ..., "result": ..., "diagnostics": [...]}`; the number changes when
-a field changes its meaning or is removed, not when one is added. Of many findings, `"more_diagnostics"` counts those
-that are not listed.
+The document has the fields of `DOCUMENT_FIELDS`. The number in its schema does not change when a field is added.
 """
 
 from __future__ import annotations
@@ -27,6 +25,15 @@ MOST_FINDINGS = 20
 
 MOST_LISTED = 10_000
 """The number of findings that are written where they are not shown on a terminal, also as JSON."""
+
+DOCUMENT_FIELDS = {
+    "schema": "the verb, and a number that changes when a field changes its meaning or is removed",
+    "ok": "whether the exit status is 0",
+    "result": "the result of the command; null if there is none",
+    "diagnostics": f"the findings, at most {MOST_LISTED:,}",
+    "more_diagnostics": "the number of findings that are not listed; absent when all are",
+}
+"""The fields of the JSON document of an answer, with their meaning."""
 
 
 class Answer:

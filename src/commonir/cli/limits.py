@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from importlib import import_module
 from select import select
@@ -64,14 +64,23 @@ def limited_time(seconds: float | None, report: Callable[[Diagnostic], int]) -> 
     try:
         with watch:
             yield left
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         if not watch.is_expired:
             raise
-        raise DiagnosticError(_time_is_up()) from None
+        raise DiagnosticError(_time_is_up(getattr(stop, "__notes__", ()))) from None
 
 
-def _time_is_up() -> Diagnostic:
-    return Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed")
+def _time_is_up(notes: Iterable[str] = ()) -> Diagnostic:
+    return Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed", notes=notes)
+
+
+def _interrupt() -> None:
+    """Interrupts the main thread like Ctrl-C, also while it waits for a process."""
+    main_thread = threading.main_thread().ident
+    if main_thread is not None and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main_thread, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 class _Watch:
@@ -120,7 +129,7 @@ class _Watch:
                 if self._ended.is_set():
                     return
                 self.is_expired = True
-                _thread.interrupt_main()
+                _interrupt()
             if not self._ended.wait(_REACTING_SECONDS):
                 _end(self._report(_time_is_up()))
 

@@ -207,7 +207,7 @@ def time_limit_option(section: str = OPTIONS) -> Option[Command]:
         section=section,
         metavar="SECONDS",
         type=click.FloatRange(min=0, min_open=True),
-        help="Stop a run after this time.",
+        help="Stop the command after this time.",
     )
 
 

@@ -15,6 +15,7 @@ from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.common_ir_graphs import put_call
 from commonir.dialects import common_ir, onnx
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.call_graph import CallGraph
 from commonir.ir.cloning import clone
 from commonir.ir.interface import metadata_of, set_metadata
 from commonir.ir.module import Module
@@ -100,12 +101,17 @@ class _Conversion:
         self._opsets = DictionaryAttr(())
         # The versions of operator sets that functions use.
         self._imported: dict[str, Attribute] = {}
-        # Functions being inlined: a call of one of them would never end.
-        self._open: list[common_ir.FunctionDefinition] = []
 
     def graph(self, source: common_ir.Graph) -> onnx.Graph | None:
         """The graph; None when something in it has no form in ONNX."""
         self._opsets = source.opset_import
+        calls = CallGraph([source], _called)
+        if any(calls.cycles()):
+            return None
+        # Callees first, because functions may call each other deeper than Python does.
+        functions = [f for f in calls.in_order() if isinstance(f, common_ir.FunctionDefinition)]
+        if any(self._function(f) is None for f in functions):
+            return None
         copy = clone(source)
         domains = self._body(source, copy)
         if domains is None:
@@ -176,14 +182,10 @@ class _Conversion:
         symbol = onnx.function_symbol(domain, source.sym_name, "")
         if symbol in self.functions:
             return self.functions[symbol]
-        if source in self._open:
-            return None
         around = self._opsets if library is None else library.opset_import
-        self._open.append(source)
         copy = clone(source)
         versions = _versions_in(source.opset_import if source.opset_import.entries else around, self._opsets, copy)
         domains = None if versions is None else self._body(source, copy)
-        self._open.pop()
         if versions is None or domains is None:
             return None
         self._imported |= dict(versions.entries)
@@ -206,6 +208,11 @@ class _Conversion:
             new_op.set_extra(onnx.DOC_STRING, doc)
         self.functions[symbol] = new_op
         return new_op
+
+
+def _called(op: Operation) -> Operation | None:
+    """Returns the function that an operation calls; None if there is none."""
+    return op.definition if isinstance(op, common_ir.Call) else None
 
 
 def _versions_in(own: DictionaryAttr, model: DictionaryAttr, function: Operation) -> DictionaryAttr | None:

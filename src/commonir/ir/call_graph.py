@@ -48,6 +48,10 @@ class CallGraph:
             pending += [f for f in dict.fromkeys(called) if f not in self._calls]
         self._components = list(in_cycles(self._calls, self._calls))
 
+    def in_order(self) -> list[Operation]:
+        """Returns the functions, callees before callers."""
+        return [f for component in self._components for f in component]
+
     def cycles(self) -> Iterator[list[Operation]]:
         """Yields the functions of each cycle, each calling the next, and the last one the first."""
         for component in self._components:
@@ -80,15 +84,27 @@ class CallGraph:
             out |= counts
         return out
 
+    def called(self) -> set[Operation]:
+        """Returns the functions that others call."""
+        return {f for called in self._calls.values() for f in called}
+
+    def are_few(self) -> bool:
+        """Returns whether the calls of the roots stand for few enough operations together to be inlined."""
+        return sum(self._added().values()) <= DEFAULT_LIMITS.max_inlined_operations
+
     def check_count(self) -> None:
         """Checks how many operations the calls of the roots stand for together.
 
         Raises: DiagnosticError (E0303) when they are too many.
         """
-        counts = self.inlined_counts()
-        added = {f: counts[f] - self._own[f] for f in self._roots}
-        if sum(added.values()) > DEFAULT_LIMITS.max_inlined_operations:
+        if not self.are_few():
+            added = self._added()
             raise DiagnosticError(too_many_inlined(_name_of(max(added, key=lambda f: added[f]))))
+
+    def _added(self) -> Mapping[Operation, int]:
+        """Returns the number of operations that the calls of each root stand for."""
+        counts = self.inlined_counts()
+        return {f: counts[f] - self._own[f] for f in self._roots}
 
 
 class Cycles:

@@ -57,22 +57,24 @@ class NamedValues(tuple[Value, ...]):  # noqa: SLOT001  a tuple cannot have slot
 
 
 def symbols_named(block: Block, name: str) -> Sequence[Operation]:
-    """Returns the symbols of a name in a block, in order. Only the first search after a change visits the block."""
+    """Returns the symbols and modules of a name in a block, in order. Only the first search after a change visits the
+    block.
+    """
     known = block.symbol_index
     found = () if known is None or known[0] != block.changes else known[1].get(name, ())
     if known is not None and known[0] == block.changes and all(is_named(op, name) for op in found):
         return found
     index: dict[str, list[Operation]] = {}
     for op in block.operations:
-        if isinstance(op, Symbol):
+        if isinstance(op, Symbol | Module):
             index.setdefault(op.symbol_name, []).append(op)
     block.symbol_index = block.changes, index
     return index.get(name, ())
 
 
 def is_named(op: Operation, name: str) -> bool:
-    """Returns whether an operation is a symbol of a name."""
-    return isinstance(op, Symbol) and op.symbol_name == name
+    """Returns whether an operation is a symbol or a module of a name."""
+    return isinstance(op, Symbol | Module) and op.symbol_name == name
 
 
 class Functions(dict[str, "Function"]):
@@ -320,7 +322,7 @@ class Module(PrintableOperation):
     __slots__ = ("entry", "format", "tool_resources")
 
     _completions: ClassVar[str] = (
-        "body entry format function functions inputs main modules nested outputs symbol_name symbols"
+        "body entry format function functions inputs main module modules nested outputs symbol_name symbols"
     )
     name = "builtin.module"
 
@@ -386,6 +388,10 @@ class Module(PrintableOperation):
     def symbol(self, name: str) -> Symbol | None:
         """Returns its first symbol of a name; None if it has none."""
         return next((op for op in symbols_named(self.body, name) if isinstance(op, Symbol)), None)
+
+    def module(self, name: str) -> Module | None:
+        """Returns the first module of a name directly inside it; None if there is none."""
+        return next((op for op in symbols_named(self.body, name) if isinstance(op, Module)), None)
 
     @property
     def functions(self) -> Mapping[str, Function]:

@@ -126,6 +126,9 @@ class UntrustedValues:
     def __init__(self) -> None:
         self._values: set[Value] = set()
 
+    def __len__(self) -> int:
+        return len(self._values)
+
     def propagate(self, op: Operation) -> bool:
         """Returns whether an operation uses untrusted values; its results are untrusted then."""
         is_reached = bool(self._values) and not self._values.isdisjoint(op.operands)

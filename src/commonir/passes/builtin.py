@@ -132,7 +132,7 @@ def _inline(module: Module, context: PassContext, options: PassOptions) -> PassR
         nonlocal rewrites
         rewrites += canonicalize_operations(function, forms)
 
-    calls = inline(module, context.dialects, simplify_function)
+    calls = inline(module, context.dialects, simplify_function, context.findings)
     return PassResult(module, calls + rewrites > 0)
 
 

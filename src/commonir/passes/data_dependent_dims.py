@@ -27,6 +27,10 @@ class DimNames:
     def __init__(self, inputs: Iterable[Value], used: Iterable[str] = ()) -> None:
         self._used = {*symbols_of([v.type for v in inputs]), *used}
 
+    def __len__(self) -> int:
+        """Returns the number of names in use."""
+        return len(self._used)
+
     def of_argument(self, argument: Value, type: Type, lower_bound: int = 0) -> Type:
         """Returns the type in the core of an argument with a symbol for each unknown dim, as `of_input`."""
         return self.of_input(argument, _without_list_dims(type), lower_bound)

@@ -8,20 +8,18 @@ Names of values are preserved; names of source operations become locations.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 
 from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.base.shared import Shared
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.core.communication import rank_of, set_rank
 from commonir.dialects.mlir import ml_program
-from commonir.dialects.mlir.function_operations import FunctionOp, Visibility
+from commonir.dialects.mlir.function_operations import FunctionOp
 from commonir.ir.attributes import DictionaryAttr
-from commonir.ir.call_graph import CallGraph, cycle_text, invoked_by
 from commonir.ir.cloning import clone
 from commonir.ir.core_types import core_type
 from commonir.ir.data import Data
@@ -52,12 +50,14 @@ from commonir.ods.verify import MAX_SUGGESTIONS
 from commonir.passes.data_dependent_dims import DimNames
 from commonir.passes.entry_types import entry_types
 from commonir.passes.function_faults import function_faults
+from commonir.passes.inlined_functions import checked_calls, definitions, functions_to_lower
 from commonir.passes.lowered_form import is_elementary, is_lowered, may_be_deferred, takes_sizes_to_fit
 from commonir.passes.lowered_globals import LoweredGlobals
 from commonir.passes.order_nodes import order_nodes
 from commonir.passes.order_subgraphs import order_subgraphs
 from commonir.passes.output_dims import ports_with_dim_names, without_dim_names
 from commonir.passes.remove_unused import remove_unused
+from commonir.passes.shared_calls import CallStart, SharedCalls
 from commonir.passes.states import States, load, store
 from commonir.passes.transcribe import Frame
 from commonir.passes.unstructured import is_unstructured
@@ -149,17 +149,20 @@ def core_types(module: Module) -> Mapping[Value, Type]:
     if _without_memory(module) is not module or any(is_unstructured(op) for op in module.nested()):
         return {}
     counts = Counter(op.callee for op in module.nested() if isinstance(op, Invocation))
-    functions = _definitions(module)
+    functions = [f for f in definitions(module) if counts[f] != 1]
     try:
-        _check_calls(functions, None)
+        checked_calls(functions).check_count()
     except DiagnosticError:
         return {}
     out: dict[Value, Type] = {}
     own: dict[Value, Type] = {}
+    diagnostics = Diagnostics()
+    states, variables = States(module, diagnostics), LoweredGlobals(module)
     for function in functions:
-        if counts[function] == 1:
-            continue
-        values = _core_values(module, function)
+        lowering = _Lowering(function, diagnostics, states, variables, Deferral.NONE, {})
+        with suppress(DiagnosticError):  # what has been lowered has its types
+            lowering.function()
+        values = lowering.values
         out.update({v: built.type for v, built in values.items()})
         if counts[function]:
             own.update({v: out[v] for v in _values_of(function) if v in out})
@@ -170,15 +173,6 @@ def _values_of(function: Function) -> Iterator[Value]:
     for op in function.walk():
         yield from (() if op is function else op.results)
         yield from (a for region in op.regions for block in region.blocks for a in block.arguments)
-
-
-def _core_values(module: Module, function: Function) -> Mapping[Value, Value]:
-    diagnostics = Diagnostics()
-    states = States(module, diagnostics)
-    lowering = _Lowering(function, diagnostics, states, LoweredGlobals(module), Deferral.NONE, {})
-    with suppress(DiagnosticError):  # what has been lowered has its types
-        lowering.function()
-    return lowering.values
 
 
 def _lowered(
@@ -203,9 +197,7 @@ def _lowered(
     has_calls = preserved is not None and any(
         isinstance(op, Invocation) and preserved.stays(op) for op in module.nested()
     )
-    inlined: set[Function] = set() if has_calls else _called_only(module, function)
-    lowered = [f for f in _definitions(module) if f not in inlined]
-    _check_calls(lowered, preserved)
+    lowered = functions_to_lower(module, function, None if preserved is None else preserved.stays, has_calls=has_calls)
     shared = Shared()
     for op in module.body.operations:
         if isinstance(op, Function) and op not in lowered:
@@ -224,29 +216,6 @@ def _lowered(
         result.body.append(variable)
     diagnostics.raise_errors()
     return result
-
-
-def _definitions(module: Module) -> list[Function]:
-    """Returns the functions of a module that have a body of their own."""
-    functions = [op for op in module.body.operations if isinstance(op, Function)]
-    return [f for f in functions if not (f.is_template or f.is_declaration)]
-
-
-def _check_calls(functions: Sequence[Function], preserved: PreservedOperations | None) -> None:
-    """Checks that the bodies of callees can take the place of the calls in some functions.
-
-    Raises: DiagnosticError (E0209) when functions call each other in a cycle, (E0303) when calls stand for too many
-    operations.
-    """
-
-    def called_by(op: Operation) -> Operation | None:
-        return None if preserved is not None and preserved.stays(op) else invoked_by(op)
-
-    graph = CallGraph(functions, called_by)
-    for cycle in graph.cycles():
-        message = f"functions call each other in a cycle: {cycle_text(cycle)}"
-        raise DiagnosticError(Diagnostic(MALFORMED_PROGRAM, message, where=path_of(cycle[0])))
-    graph.check_count()
 
 
 def _describe(result: Module, source: Module) -> None:
@@ -308,19 +277,6 @@ def _keep_global(variables: LoweredGlobals, op: ml_program.Global, module: Modul
         diagnostics.extend(error.diagnostics)
 
 
-def _called_only(module: Module, entry: str | None) -> set[Function]:
-    """Returns the private functions that others call, if there are public functions: they are inlined. The one of the
-    name `entry` stays besides.
-    """
-    functions = module.functions.values()
-    private = {f for f in functions if isinstance(f, FunctionOp) and f.sym_visibility is Visibility.PRIVATE}
-    private -= {f for f in private if f.symbol_name in (module.entry, entry)}
-    if not private or all(f in private or f.is_declaration for f in functions):
-        return set()
-    called = {op.callee for f in functions for op in f.walk() if isinstance(op, Invocation)}
-    return {f for f in private if f in called}
-
-
 class _Lowering:
     """The lowering of one function."""
 
@@ -353,6 +309,7 @@ class _Lowering:
         self.missing: set[Value] = set()
         self.untrusted = UntrustedValues()
         self.dim_names = DimNames(source.inputs)
+        self.calls = SharedCalls()
 
     def function(self) -> Operation:
         block = self._block_like(self.source.body, lower_bound=1)
@@ -491,9 +448,22 @@ class _Lowering:
                 op, errors or [Diagnostic(UNSUPPORTED_CONVERSION, f"{op.name} runs a function that is not there")]
             )
             return None
+        has_states = len(operands) < len(called.inputs)
+        key = None if has_states or self.preserved is not None else self.calls.key(called, operands, frame.block)
+        copies = None if key is None else self.calls.copy(key, operands, frame.block)
+        if copies is not None:
+            self.missing.update(op.results[len(copies) :])
+            for result, value in zip(op.results, copies, strict=False):
+                self._map_result(result, value, operands)
+            return None
         self.values.update(zip([a for a in called.inputs if a not in self.states], operands, strict=True))
         self.entries |= entry_types(called)
-        return _Frame(frame.block, called.body, invoked_by=op, called=called)
+        start = None if key is None else CallStart(key, operands, frame.block.last, self._marks())
+        return _Frame(frame.block, called.body, invoked_by=op, called=called, start=start)
+
+    def _marks(self) -> tuple[int, ...]:
+        """Returns counts that only change when lowering has another effect than operations."""
+        return len(self.diagnostics), len(self.missing), len(self.dim_names), len(self.untrusted)
 
     def _leave(self, frame: _Frame) -> None:
         """Maps the results of an invocation or of a passed operation to the values that its body returned."""
@@ -510,17 +480,21 @@ class _Lowering:
         arguments = {self.values[v] for v in called.inputs if v in self.values}
         outputs = [self.values[v] for v in called.outputs if v in self.values]
         self._check_results(called, [self.values.get(v) for v in called.inputs], outputs, frame, op)
+        if frame.start is not None and len(outputs) == len(called.outputs):
+            self.calls.record(frame.start, outputs, frame.block, self._marks())
         for result, value in zip(op.results, called.outputs, strict=False):
             if value in self.values:
-                replacement = self.values[value]
-                # Inside of a function a value may have a name that each call of it gives again.
-                replacement.name = replacement.name if replacement in arguments else result.name or replacement.name
-                self.values[result] = replacement
+                self._map_result(result, self.values[value], arguments)
                 continue
             self.missing.add(result)
             if value not in self.missing:
                 message = f"{called.symbol_name}: output '{value.name}' is not defined"
                 self.diagnostics.add(UNDEFINED_VALUE, message, where=path_of(op))
+
+    def _map_result(self, result: Value, replacement: Value, arguments: Collection[Value]) -> None:
+        # Inside of a function a value may have a name that each call of it gives again.
+        replacement.name = replacement.name if replacement in arguments else result.name or replacement.name
+        self.values[result] = replacement
 
     def _check_results(
         self, called: Function, inputs: Sequence[Value | None], outputs: Sequence[Value], frame: _Frame, user: Operation
@@ -773,8 +747,10 @@ class _Frame(Frame):
         called: Function | None = None,
         passed_by: Operation | None = None,
         operands: tuple[Value, ...] = (),
+        start: CallStart | None = None,
     ) -> None:
         super().__init__(block, source)
+        self.start = start
         self.passed_by = passed_by
         self.operands = operands
         self.invoked_by = invoked_by

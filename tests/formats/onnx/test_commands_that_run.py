@@ -36,6 +36,8 @@ COMMANDS = {
     "run": (),
     "opt": ("-o", "out.onnx"),
     "compare": (),
+    "profile": (),
+    "reduce": ("--differs", "numpy,reference"),
     "compare with onnxruntime": ("--engines", "onnxruntime,numpy"),
     "convert": ("-o", "out.cir.json", "--check"),
     "convert to ONNX": ("-o", "out.onnx", "--check", "--opset", "20"),

@@ -30,6 +30,7 @@ from commonir.reports.comparison_tables import difference_of, write_comparison
 
 if TYPE_CHECKING:
     from commonir.api import Array
+    from commonir.cli.limits import TimeLeft
 
 
 class CompareOptions(NamedTuple):
@@ -119,9 +120,12 @@ def compare(session: Session, models: tuple[str, ...], *, options: CompareOption
         message = f"'{files[0]}' and '{files[1]}' are ranks of one program"
         advice = "name another program to compare it with, or two engines, as in `--engines reference,numpy`"
         raise click.UsageError(f"{message}: {advice}")
-    with session.limited_time(None), session.progress(f"reading {paths[0]}") as progress:
+    with (
+        session.limited_time(options.time_limit) as left,
+        session.progress(f"reading {paths[0]}") as progress,
+    ):
         texts = [text for text in models if _is_input(text)]
-        comparison = Comparison.of_sets(list(_comparisons(session, paths, texts, options, progress.step)))
+        comparison = Comparison.of_sets(list(_comparisons(session, paths, texts, options, left, progress.step)))
     if not comparison.is_within:
         session.findings.add(codes.OUTPUTS_DIFFER, difference_of(comparison), file=paths[-1])
     first = comparison.first_divergence
@@ -135,6 +139,7 @@ def _comparisons(
     paths: Sequence[str],
     texts: Sequence[str],
     options: CompareOptions,
+    left: TimeLeft,
     on_progress: Callable[[str], None],
 ) -> Iterator[Comparison]:
     """Yields the comparison of each set of inputs: one, or those in the files."""
@@ -170,7 +175,7 @@ def _comparisons(
             values=options.values,
             exact_infinities=options.exact_infinities,
             repro=repro,
-            options=api.engine_options(time_limit_seconds=options.time_limit),
+            options=api.engine_options(time_limit_seconds=left.seconds),
             findings=session.findings,
             on_progress=on_progress,
         )

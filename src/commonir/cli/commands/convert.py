@@ -247,7 +247,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
         findings=session.findings,
     )
     check = _chosen_check(options, bounds, fixed_dims)
-    with session.progress(f"reading {model}") as progress:
+    with session.limited_time(options.time_limit) as left, session.progress(f"reading {model}") as progress:
         target = options.to or api.output_format(options.output)
         form = api.file_format(target)
         source = session.with_externs(session.load(model), options.externs)
@@ -270,7 +270,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
             )
             if same is not source:
                 check = check.without_dims(fixed_dims)
-            agreement = check_agreement(session, same, converted, first, form, function, check, progress)
+            agreement = check_agreement(session, same, converted, first, form, function, check, left, progress)
     before, after = api.summarize(source), api.summarize(converted)
     return _answer(session, before, after, files, options.output, form, agreement, next(iter(precision_reports), None))
 
@@ -290,7 +290,7 @@ def _chosen_check(
     dims = {**lower, **fixed_dims, **parse_dims(options.dims, "--set")}
     if not options.runs:
         return None
-    return Check(options.runs, options.seed, dims, options.atol, options.rtol, options.time_limit, options.inputs)
+    return Check(options.runs, options.seed, dims, options.atol, options.rtol, options.inputs)
 
 
 def _answer(

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from commonir import Module
     from commonir.api import Array, Dialect, Rewrite
+    from commonir.cli.limits import TimeLeft
     from commonir.reports import JsonValue, OutputError, RuleReport, Summary
 
 
@@ -167,7 +168,7 @@ def opt(
     options = _Options(chosen, level, fuse, keep_inputs, growth)
     reports: list[RuleReport] = []
     rewrites, dialects = _rules(session, rule_files, unambiguous=is_unambiguous)
-    with session.progress(f"reading {model}") as progress:
+    with session.limited_time(time_limit) as left, session.progress(f"reading {model}") as progress:
         before = session.load(model, dialects=dialects)
         progress.step("simplifying" if legality is None else "legalizing")
         after = before if legality is None else legality.legalized(session, before, rewrites, dialects)
@@ -179,7 +180,7 @@ def opt(
         errors: tuple[OutputError, ...] | None = None
         if is_checked and not (allow_unregistered and _has_unknown(session, before)):
             progress.step("checking")
-            errors = _check(session, before, after, seed, time_limit, may_lack_inputs=chosen is None)
+            errors = _check(session, before, after, seed, left, may_lack_inputs=chosen is None)
         progress.step(f"writing {output}")
         reported = _explained(legality, reports) if is_explained else {}
         reported["check"] = None if errors is None else [[error.to_json() for error in errors]]
@@ -303,13 +304,12 @@ def _counts(summary: Summary) -> dict[str, int]:
 
 
 def _check(
-    session: Session, before: Module, after: Module, seed: int, time_limit: float | None, *, may_lack_inputs: bool
+    session: Session, before: Module, after: Module, seed: int, left: TimeLeft, *, may_lack_inputs: bool
 ) -> tuple[OutputError, ...]:
     """Returns the errors of the outputs of all functions; inputs of the program before may be constants of the other
     one. Raises: OUTPUTS_DIFFER.
     """
     api = session.api
-    options = api.engine_options(time_limit_seconds=time_limit)
     rtol = api.default_rtol(api.summarize(before).element_types)
     notes: list[str] = []
     errors: list[OutputError] = []
@@ -323,7 +323,13 @@ def _check(
             is_part = may_lack_inputs and other.keys() <= inputs.keys()
             renamed = {k: inputs[k] for k in other} if is_part else _named_as(other, inputs)
             expected, result = (
-                api.run(program, arrays, function=name, seed=seed, options=options)
+                api.run(
+                    program,
+                    arrays,
+                    function=name,
+                    seed=seed,
+                    options=api.engine_options(time_limit_seconds=left.seconds),
+                )
                 for program, arrays in zip(programs, (inputs, renamed), strict=True)
             )
             # Outputs of MLIR are named after the returned values, and these may have changed.

@@ -94,7 +94,7 @@ def profile(
     names = [name for text in engines for name in text.split(",") if name]
     with (
         session.limited_memory(mem_limit),
-        session.limited_time(None),
+        session.limited_time(time_limit, is_watched=not any(map(session.api.runs_together, names))) as left,
         session.progress(f"reading {model}") as progress,
     ):
         program, function, texts = session.called(session.with_externs(session.load(model), externs), function, inputs)
@@ -108,7 +108,7 @@ def profile(
             dims=parse_dims(dims, "--set"),
             warmup=warmup,
             repeat=repeat,
-            options=session.api.engine_options(memory_limit_bytes=mem_limit, time_limit_seconds=time_limit),
+            options=session.api.engine_options(memory_limit_bytes=mem_limit, time_limit_seconds=left.seconds),
             on_progress=progress.step,
         )
         if trace is not None:

@@ -16,7 +16,7 @@ from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
-from commonir.cli.options import OUTPUT, collected_as, dims_option, function_option, seed_option
+from commonir.cli.options import OUTPUT, collected_as, dims_option, function_option, seed_option, time_limit_option
 from commonir.cli.programs import inputs_arguments
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
@@ -42,6 +42,7 @@ class ReduceOptions(NamedTuple):
     fail_codes: tuple[int, ...]
     fail_text: str | None
     mode: str
+    run_limit: float | None
     time_limit: float | None
     function: str | None
     seed: int
@@ -77,11 +78,12 @@ class ReduceOptions(NamedTuple):
     help="How to search: bisect, or linear.",
 )
 @click.option(
-    "--time-limit",
+    "--run-limit",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    help="Stop a command after this time.",
+    help="Stop COMMAND after this time in each run.",
 )
+@time_limit_option()
 @function_option("Reduce this function")
 @seed_option()
 @dims_option()
@@ -94,14 +96,14 @@ def reduce(session: Session, model: str, inputs: tuple[str, ...], *, options: Re
     always in OUT, with its inputs beside it, also after an interrupt. The search is the same each time.
 
     The command runs without a shell. It fails if its exit status is not 0, or as --fail-code and --fail-text say. A
-    command that is stopped by --time-limit does not count as failing. A conversion fails with the first error of the
+    run that --run-limit stops does not count as failing. A conversion fails with the first error of the
     whole model, or the first that --fail-text matches; its message decides, without names and sizes. Exit status 1 when
     the whole model does not fail.
 
     INPUT is as in `cir run`. Inputs of parts have the values of a run of the whole model on them.
     """
     holds, command = _condition(session, options)
-    with session.progress(f"reading {model}") as progress:
+    with session.limited_time(options.time_limit), session.progress(f"reading {model}") as progress:
         program = session.load(model)
         known = session.inputs(program, inputs, function=options.function, seed=options.seed, resize=False)
         output, inputs_files = _outputs(session, model, options)
@@ -185,7 +187,7 @@ def _condition(session: Session, options: ReduceOptions) -> tuple[Condition, Wor
     if options.fails.startswith(_CONVERT):
         found = api.conversion_fails(options.fails.removeprefix(_CONVERT), text)
     else:
-        found = api.command_fails(options.fails, options.fail_codes, text, options.time_limit)
+        found = api.command_fails(options.fails, options.fail_codes, text, options.run_limit)
     return found, found.words
 
 

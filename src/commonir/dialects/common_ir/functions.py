@@ -367,6 +367,24 @@ def instance_of(
     return result
 
 
+def shared_instance(
+    instances: Instances | None,
+    function: FunctionDefinition,
+    given: DictionaryAttr,
+    types: Sequence[Type],
+    counts: Sequence[int] | None,
+) -> onnx.FunctionInstance:
+    """Returns the instance of a function that calls share; see `instance_of`."""
+    key = function, given, tuple(types), None if counts is None else tuple(counts)
+    known = None if instances is None else instances.get(key)
+    if isinstance(known, FunctionInstance):
+        return known
+    result = instance_of(function, given, types, counts)
+    if instances is not None:
+        instances.add(key, result)
+    return result
+
+
 def _received(groups: Sequence[Group], bindings: Unification) -> tuple[Block, dict[Value, Value]]:
     """Returns a block that begins with the operands of a call, and its values that stand for the parameters."""
     arguments: list[tuple[Type, str]] = []
@@ -481,11 +499,10 @@ class Call(Op, Invocation, name="common_ir.call"):
         return self.counts, len(definition.inputs), *map(str, definition.signature_types())
 
     def called_with(self, types: Sequence[Type], instances: Instances | None = None) -> onnx.FunctionInstance:
-        del instances
         result = self.definition
         if result is None:
             raise DiagnosticError(rules.DECLARED.broken(f"the function '{self.function}' is not declared"))
-        return instance_of(result, self.attributes, types, self.counts)
+        return shared_instance(instances, result, self.attributes, types, self.counts)
 
     def verify(self) -> Iterator[Diagnostic]:
         if module_around(self) is None:

@@ -18,8 +18,8 @@ from commonir.dialects.common_ir.functions import (
     DECLARATIONS,
     FunctionDefinition,
     Namespace,
-    instance_of,
     module_around,
+    shared_instance,
     symbol_in,
 )
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN, signature_from
@@ -52,10 +52,8 @@ class OperatorNode(DeclaredOp, Invocation):
         return self._meaning()
 
     def called_with(self, types: Sequence[Type], instances: Instances | None = None) -> onnx.FunctionInstance:
-        del instances
-        return instance_of(
-            self._meaning(), DictionaryAttr(tuple(self.declared_attributes.items())), types, self.segment_sizes
-        )
+        given = DictionaryAttr(tuple(self.declared_attributes.items()))
+        return shared_instance(instances, self._meaning(), given, types, self.segment_sizes)
 
     def _meaning(self) -> FunctionDefinition:
         module = module_around(self)

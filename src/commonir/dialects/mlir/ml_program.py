@@ -214,8 +214,8 @@ def _looked_up(holder: Module, path: Sequence[str]) -> Symbol | None:
     """Returns the symbol that a reference names in a module and the modules nested in it."""
     at: Module | None = holder
     for name in path[:-1]:
-        at = None if at is None else next((m for m in at.modules if m.symbol_name == name), None)
-    return None if at is None else at.symbols.get(path[-1])
+        at = None if at is None else at.module(name)
+    return None if at is None else at.symbol(path[-1])
 
 
 def find_global(user: Operation, path: Sequence[str], *, outward: bool = True) -> Global | None:

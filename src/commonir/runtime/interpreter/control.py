@@ -14,7 +14,7 @@ from commonir.base.codes import EXECUTION_FAILED, FAILED_ASSERTION, UNKNOWN_FUNC
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
-from commonir.ir.module import Function, Module
+from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, source_path
@@ -174,9 +174,9 @@ def _no_slices(result: Value) -> Array:
 
 
 def _callee(op: core.Call) -> Function:
-    for holder in op.ancestors():
-        if isinstance(holder, Module) and op.callee in holder.functions:
-            return holder.functions[op.callee]
+    called = op.function()
+    if called is not None:
+        return called
     raise DiagnosticError(
         Diagnostic(UNKNOWN_FUNCTION, f"the program has no function '{op.callee}'", where=source_path(op))
     )

@@ -69,7 +69,7 @@ def called_region(op: CustomCall) -> Region:
     names = op.called_computations.values if isinstance(op.called_computations, ArrayAttr) else ()
     name = names[0].path[-1] if names and isinstance(names[0], SymbolRefAttr) else ""
     modules = [a for a in op.ancestors() if isinstance(a, Module)]
-    function = next((m.functions[name] for m in modules if name in m.functions), None)
+    function = next((f for m in modules if isinstance(f := m.symbol(name), Function)), None)
     if function is None or function.is_declaration:
         raise NotationError(
             f"'{op.call_target_name}' takes a function of the program, and there is none called '{name}'"

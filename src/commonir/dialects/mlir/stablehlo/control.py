@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from commonir.base.codes import UNKNOWN_SYMBOL
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.dialects.lazy_core import core
 from commonir.dialects.mlir.stablehlo import forms
@@ -36,6 +35,7 @@ from commonir.dialects.mlir.stablehlo.reduction import RETURNS, arguments_of, ma
 from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Function, Instances, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.symbol_suggestions import symbol_help
 from commonir.ir.types import TensorType, TupleType, Type, boolean, i32
 from commonir.ods import attr_types, attribute, operand, operations_behind, region, result, traits
 from commonir.ods.branching import Conditional, KnownData, RegionBranch, RegionSuccessor
@@ -325,9 +325,8 @@ class Composite(
             return
         called = self.callee
         if called is None:
-            known = [name for m in modules for name in m.functions]
             message = f"{self.name}: C1: '{self.decomposition}' does not reference a valid function"
-            yield Diagnostic(UNKNOWN_SYMBOL, message, help=did_you_mean(self.decomposition, known))
+            yield Diagnostic(UNKNOWN_SYMBOL, message, help=symbol_help(self, self.decomposition, Function))
             return
         problem = _differing(self.operands, called.inputs)
         if problem:

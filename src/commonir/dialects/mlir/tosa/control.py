@@ -10,7 +10,6 @@ from typing import ClassVar
 
 from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.suggestions import did_you_mean
 from commonir.dialects.lazy_core import core
 from commonir.dialects.mlir.tosa.base import AnyTosaTensor, TosaOp, TruthTensor, stated_shape
 from commonir.dialects.mlir.tosa.layout import same_sizes
@@ -18,6 +17,7 @@ from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
 from commonir.ir.module import Module
 from commonir.ir.operation import Region, Value
+from commonir.ir.symbol_suggestions import symbol_help
 from commonir.ir.types import ElementType, FunctionType, TensorType, Type, boolean
 from commonir.ods import MlirOp, attr_types, attribute, operand, region, result
 from commonir.ods.branching import Conditional
@@ -290,11 +290,10 @@ class _VariableUse(MlirOp, VariableUse):
         holders = [a for a in self.ancestors() if isinstance(a, Module)]
         if not holders:
             return
-        known = [s for m in holders for s in m.symbols.values() if isinstance(s, Variable)]
-        result = next((s for s in known if s.sym_name == self.name_), None)
+        result = next((s for m in holders if isinstance(s := m.symbol(self.name_), Variable)), None)
         if result is None:
-            help = did_you_mean(self.name_, [s.sym_name for s in known])
-            yield Diagnostic(UNKNOWN_SYMBOL, f"{self.name}: C1: '{self.name_}' has not been declared", help=help)
+            message = f"{self.name}: C1: '{self.name_}' has not been declared"
+            yield Diagnostic(UNKNOWN_SYMBOL, message, help=symbol_help(self, self.name_, Variable))
             return
         moved = (*self.operands, *self.results)[0]
         if not _fits(moved.type, result.variable_type):
