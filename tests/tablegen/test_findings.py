@@ -9,7 +9,7 @@ import pytest
 from commonir import tablegen
 from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
-from commonir.tablegen import lexer, records
+from commonir.tablegen import lexer, parser
 from commonir.tablegen.errors import EvaluationError
 from commonir.tablegen.regular_expressions import RegularExpression
 
@@ -136,10 +136,16 @@ def test_files_made_to_exhaust_the_reader_are_refused(tmp_path: Path, text: str,
 
 
 def test_multiclasses_that_double_at_each_step_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "MAX_RECORDS", 1_000)
+    monkeypatch.setattr(parser, "MAX_MULTICLASS_RECORDS", 1_000)
     steps = [f"multiclass M{n} {{ defm a : M{n - 1}; defm b : M{n - 1}; }}" for n in range(1, 40)]
     result = _refusal(tmp_path, "\n".join(['multiclass M0 { def "" {} }', *steps, "defm X : M39;"]))
-    assert (result.code, result.message) == (file_codes.TABLEGEN_RULE, "more than 1000 records are made")
+    assert (result.code, result.message) == (file_codes.TABLEGEN_RULE, "'M10' holds more than 1,000 records")
+
+
+def test_loops_that_would_make_too_many_records_are_refused_before_they_do(tmp_path: Path) -> None:
+    text = "foreach a = 0...9999 in foreach b = 0...9999 in def X#a#_#b;"
+    result = _refusal(tmp_path, text)
+    assert (result.code, result.message) == (file_codes.TABLEGEN_RULE, "more than 100000 records are made")
 
 
 def test_includes_that_double_at_each_step_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

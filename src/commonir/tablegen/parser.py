@@ -14,7 +14,15 @@ from commonir.tablegen.folding import int_of
 from commonir.tablegen.lexer import Location
 from commonir.tablegen.operator_parser import OperatorParser
 from commonir.tablegen.operators import Argument, Operation, cast
-from commonir.tablegen.records import Assertion, Field, MapResolver, Record, RecordKind, value_for
+from commonir.tablegen.records import (
+    MAX_MULTICLASS_RECORDS,
+    Assertion,
+    Field,
+    MapResolver,
+    Record,
+    RecordKind,
+    value_for,
+)
 from commonir.tablegen.types import BIT, INT, STRING, BitsType, ListType, Type
 from commonir.tablegen.value_parser import qualified
 from commonir.tablegen.values import ONE, UNSET, Bits, Int, List, String, Value, Variable
@@ -282,6 +290,13 @@ class Parser(OperatorParser):
     def _entries_of(self, multiclass: Record) -> list[Entry]:
         return self._entries.setdefault(id(multiclass), [])
 
+    def _check_held(self, multiclass: Record, count: int) -> None:
+        """Checks the number of records of a multiclass with some more. Raises: TABLEGEN_RULE."""
+        if len(self._entries_of(multiclass)) + count > MAX_MULTICLASS_RECORDS:
+            message = f"'{multiclass.name_text}' holds more than {MAX_MULTICLASS_RECORDS:,} records"
+            help = "a multiclass holds the records of all multiclasses in it"
+            self.refuse(message, multiclass.locations[0], help=help)
+
     def _unroll(
         self, loop: Loop, known: Substitutions, into: list[Entry] | None, *, is_final: bool, at: Location | None = None
     ) -> None:
@@ -297,6 +312,8 @@ class Parser(OperatorParser):
             over = self.evaluated(loop.location, lambda: built.folded(self.context))
         if isinstance(over, List):
             self.evaluated(loop.location, lambda: self.records.count_items(len(over.items)))
+            least = len(over.items) * _least_count(loop.entries)
+            self.evaluated(loop.location, lambda: self.records.check_copies(least))
             for item in over.items:
                 inner = known if loop.variable is None else {**known, loop.variable.name: item}
                 self._expand(loop.entries, inner, into, is_final=is_final)
@@ -620,6 +637,7 @@ class Parser(OperatorParser):
                 reference = self._parse_parent(multiclass=True)
                 prefix = Variable(qualified(built, "NAME"), STRING)
                 known = self._multiclass_values(reference, prefix)
+                self._check_held(built, len(self._entries_of(reference.owner)))
                 self._expand(self._entries_of(reference.owner), known, self._entries_of(built), is_final=False)
                 if not self.take(","):
                     break
@@ -656,6 +674,8 @@ class Parser(OperatorParser):
             reference = self._parse_parent(multiclass=True)
             known = self._multiclass_values(reference, name)
             entries = self._entries_of(reference.owner)
+            if self.multiclass is not None:
+                self._check_held(self.multiclass, len(built) + len(entries))
             self._expand(entries, known, built, is_final=is_final, at=reference.location)
             if not self.take(","):
                 break
@@ -671,6 +691,19 @@ class Parser(OperatorParser):
             self._apply_lets(entry)
         for entry in built:
             self._add(entry)
+
+
+def _least_count(entries: list[Entry]) -> int:
+    """Returns the number of records that entries create, without those of loops over unknown lists."""
+    count = 0
+    pending = [(entry, 1) for entry in entries]
+    while pending:
+        entry, times = pending.pop()
+        if isinstance(entry, Record):
+            count += times
+        elif isinstance(entry, Loop) and isinstance(entry.over, List):
+            pending += [(inner, times * len(entry.over.items)) for inner in entry.entries]
+    return count
 
 
 def _records_in(entries: list[Entry]) -> list[Record]:

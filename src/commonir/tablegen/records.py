@@ -26,6 +26,8 @@ MAX_ITEMS = 10_000_000
 """The most items that operators and loops create for one file."""
 MAX_RECORDS = 100_000
 """The most records that loops and multiclasses create for one file; the largest files of MLIR have some 10,000."""
+MAX_MULTICLASS_RECORDS = 10_000
+"""The most records that one multiclass holds, with those of the multiclasses in it."""
 MAX_INSTANCE_DEPTH = 500
 """The deepest nesting of records `Class<args>` in their definitions."""
 
@@ -349,8 +351,12 @@ class Records:
 
         Raises: EvaluationError when there are too many, as for multiclasses that expand exponentially.
         """
+        self.check_copies(1)
         self._copies += 1
-        if self._copies > MAX_RECORDS:
+
+    def check_copies(self, count: int) -> None:
+        """Checks a number of records before loops and multiclasses create them. Raises: EvaluationError."""
+        if self._copies + count > MAX_RECORDS:
             raise EvaluationError(f"more than {MAX_RECORDS} records are made")
 
     # -- resolvers
