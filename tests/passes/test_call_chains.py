@@ -108,7 +108,7 @@ def few_copies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("few_copies")
-def test_a_chain_of_public_functions_that_would_copy_too_much_is_lowered_from_its_main_function() -> None:
+def test_a_chain_of_public_functions_is_lowered_from_its_main_function() -> None:
     lowered = lower(_mlir_chain(12))
     assert list(lowered.functions) == ["main"]
     assert sum(op.name == "core.neg" for op in lowered.nested()) == 12
