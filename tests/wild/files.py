@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
-_MLIR_STAGES = ("load", "check", "save")
+_MLIR_STAGES = ("load", "check", "save", "run")
 _CORE_ML_STAGES = ("load", "check", "save", "convert-onnx")
 
 STAGES_OF_SUFFIX: dict[str, tuple[str, ...]] = {

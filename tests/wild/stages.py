@@ -472,7 +472,12 @@ STAGES: dict[str, Callable[[Path], Measures | None]] = {
 }
 """The function of each stage."""
 
-_OF_MLIR: Mapping[str, Callable[[Path], None]] = {"load": texts.load, "check": texts.check, "save": texts.save}
+_OF_MLIR: Mapping[str, Callable[[Path], None]] = {
+    "load": texts.load,
+    "check": texts.check,
+    "save": texts.save,
+    "run": texts.run,
+}
 """The functions of stages of MLIR text, which may hold several programs."""
 
 

@@ -106,3 +106,22 @@ def test_reasons_of_one_kind() -> None:
     case = Case(WildFile(Path("x.onnx"), "x.onnx"), "run")
     one, other = [Outcome(case, Verdict.WRONG, f"'x{n}' has {n} elements") for n in (1, 2)]
     assert one.kind_of_reason == other.kind_of_reason == "_ has # elements"
+
+
+def test_programs_that_say_what_they_compute_are_run(tmp_path: Path) -> None:
+    from tests.wild.stages import Judge  # noqa: PLC0415  needs the oracle
+
+    path = tmp_path / "m.mlir"
+    verdicts: list[Verdict] = []
+    for expected in ("3", "4"):
+        path.write_text(f"""
+            func.func @main() {{
+              %a = stablehlo.constant dense<1> : tensor<i32>
+              %b = stablehlo.constant dense<2> : tensor<i32>
+              %c = stablehlo.add %a, %b : tensor<i32>
+              check.expect_eq_const %c, dense<{expected}> : tensor<i32>
+              return
+            }}
+        """)
+        verdicts.append(Judge(memory_bytes=0)(Case(WildFile(path, "m.mlir"), "run")).verdict)
+    assert verdicts == [Verdict.RIGHT, Verdict.WRONG]

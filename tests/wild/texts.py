@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import commonir
-from commonir.base.codes import UNKNOWN_DIALECT, UNKNOWN_OPERATION
+from commonir.base.codes import FAILED_ASSERTION, UNKNOWN_DIALECT, UNKNOWN_OPERATION
 from commonir.base.diagnostics import Diagnostic
 from commonir.formats.mlir.checking import check_piece
 from commonir.ods import Dialects
@@ -114,6 +114,26 @@ def save(path: Path) -> None:
             text = commonir.dumps(commonir.loads(program.source, format="mlir"))
             if commonir.dumps(commonir.loads(text, format="mlir")) != text:
                 raise Disagreement("printed again, it is another text")
+
+
+def run(path: Path) -> None:
+    """Runs the functions without inputs of programs that say themselves what they compute, in the dialect check.
+
+    Raises: Disagreement, commonir.DiagnosticError, OthersRefuse where no program does.
+    """
+    sources = [s for s in sources_in(path) if "check.expect_" in s and _ANNOUNCED.search(s) is None]
+    if not sources:
+        raise OthersRefuse("no program says what it computes")
+    for source in sources:
+        module = commonir.loads(source, format="mlir")
+        for name in [n for n, f in module.functions.items() if not f.inputs]:
+            module.entry = name
+            try:
+                commonir.run(module, {})
+            except commonir.DiagnosticError as error:
+                if error.diagnostics[0].code is not FAILED_ASSERTION:
+                    raise
+                raise Disagreement(f"{name}: {error.diagnostics[0].message}") from error
 
 
 def records(path: Path) -> None:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import lru_cache
 
 from commonir.base.text import escape
 
 # difflib compares every pair of characters; longer names are never typing errors.
 _MAX_LENGTH = 100
 _MOST_TYPING_ERRORS = 2
+_MOST_REMEMBERED = 256
+"""A program that has a wrong name often has it often, and a search takes as long as reading hundreds of operations."""
 _SHORTEST = 3
 """The fewest letters of an abbreviation."""
 
@@ -35,7 +38,11 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, 
     """
     if not name or len(name) > _MAX_LENGTH:
         return ()
-    pool = dict.fromkeys(candidates)
+    return _nearest(name, tuple(dict.fromkeys(candidates)), limit)
+
+
+@lru_cache(maxsize=_MOST_REMEMBERED)
+def _nearest(name: str, pool: tuple[str, ...], limit: int) -> tuple[str, ...]:
     expected, own = _folded(name), _folded(_last_part(name))
     same = [candidate for candidate in pool if expected in (_folded(candidate), _folded(_last_part(candidate)))]
     # A name with a prefix stands for one with the same.
