@@ -179,6 +179,11 @@ MODELS = {
         13, [_node("Pad", "x p", mode="constant")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
     "computed padding, edge": Model(
         13, [_node("Pad", "x p", mode="edge")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
+    "a sum along computed axes": Model(
+        13, [_node("ReduceSum", "x a", keepdims=0)], {"x": _f(3, 2, 4), "a": _i(-1, 0)}, fixed=True),
+    "a logarithm of a sum along a computed axis": Model(
+        18, [_node("ReduceLogSum", "x a", keepdims=1)],
+        {"x": np.abs(_f(3, 2, 4)), "a": _i(1)}, fixed=True),
     "largest bytes of windows": Model(
         12, [_node("MaxPool", "x", kernel_shape=[2, 2], pads=[1, 1, 0, 0], strides=[2, 2])],
         {"x": np.arange(-8, 8, dtype=np.int8).reshape(1, 1, 4, 4)}, fixed=True),

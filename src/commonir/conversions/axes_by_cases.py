@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
+from commonir.conversions.core_to_onnx.building import opset_of
 from commonir.conversions.operands import rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.dialects.onnx.indexing import Cumulative
@@ -22,6 +23,8 @@ MOST_CASES = 16
 """Choices of axes up to which there are branches for all: of any axes of four, of one axis of sixteen."""
 
 _KNOWN = Mismatch("the version takes the axes")
+# The first opset in which branches may return values of different shapes.
+_ANY_SHAPES = 11
 
 
 @rule(Reduction)
@@ -43,8 +46,39 @@ def reduction_by_cases(op: Reduction, context: Context, data: Value, axes: Value
 
     # Axes are named once: as bits they make one number. Negative ones count from the end of the table, too.
     bits = core.vector(tuple([1 << n for n in range(rank)]), i64)
-    code = core.reduce_sum(core.gather(bits, _from_start(axes, rank), 0), (0,))
-    return _by_cases(code, [sum(1 << a for a in chosen) for chosen in choices], lambda n: reduced(choices[n]))
+    places = _from_start(axes, rank)
+    code = core.reduce_sum(core.gather(bits, places, 0), (0,))
+    codes = [sum(1 << a for a in chosen) for chosen in choices]
+    if opset_of(context) >= _ANY_SHAPES or len({shape_of(reduced(chosen)) for chosen in choices}) == 1:
+        return _by_cases(code, codes, lambda n: reduced(choices[n]))
+    if not isinstance(count, int) or not count:
+        return Mismatch(f"branches have one shape before opset {_ANY_SHAPES}, and the number of axes is not known")
+    dims = shape_of(data)
+    if not op.keepdims and not all(isinstance(d, int) and d > 0 for d in dims):
+        return Mismatch("Reshape copies dims of size 0 in these versions, and one may be")
+    spread = _by_cases(code, codes, lambda n: core.broadcast_to(type(op).combine(data, choices[n], True), dims))
+    return _without_axes(spread, places, op.keepdims)
+
+
+def _without_axes(x: Value, axes: Value, keepdims: bool) -> Value:
+    """Leaves one element along some axes, each of which is named once, or none of these axes."""
+    dims, rank, (count,) = shape_of(x), rank_of(x), shape_of(axes)
+    one = core.vector((1,) * rank, i64)
+    lengths = core.dims(dims, i64)
+    is_axis = core.reduce_sum(
+        core.cast(core.equal(core.unsqueeze(axes, (1,)), core.iota((1, rank), 1, i64)), i64), (0,)
+    )
+    is_kept = core.sub(one, is_axis)
+    stops = core.add(is_axis, core.mul(is_kept, lengths))
+    x = core.dynamic_slice(x, core.vector((0,) * rank, i64), stops, (1,) * rank)
+    if keepdims or not isinstance(count, int):
+        return x
+    # The place of each axis that stays among those that do.
+    earlier = core.vector(tuple([int(a < b) for b in range(rank) for a in range(rank)]), i64)
+    place = core.reduce_sum(core.mul(core.reshape(earlier, (rank, rank)), is_kept), (1,))
+    is_there = core.cast(core.equal(core.iota((rank - count, 1), 0, i64), place), i64)
+    shape = core.reduce_sum(core.mul(is_there, core.mul(is_kept, lengths)), (1,))
+    return onnx.Reshape(x, shape).reshaped
 
 
 @rule(Cumulative)
