@@ -179,6 +179,12 @@ MODELS = {
         13, [_node("Pad", "x p", mode="constant")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
     "computed padding, edge": Model(
         13, [_node("Pad", "x p", mode="edge")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
+    "computed axes to remove": Model(
+        13, [_node("Squeeze", "x a")], {"x": _f(1, 2, 1, 3), "a": _i(-2)}, fixed=True),
+    "computed axes to insert": Model(
+        13, [_node("Unsqueeze", "x a")], {"x": _f(2, 3), "a": _i(-1, 1)}, fixed=True),
+    "computed axes to insert around a scalar": Model(
+        13, [_node("Unsqueeze", "x a")], {"x": np.array(3, np.float32), "a": _i(0)}, fixed=True),
     "a sum along computed axes": Model(
         13, [_node("ReduceSum", "x a", keepdims=0)], {"x": _f(3, 2, 4), "a": _i(-1, 0)}, fixed=True),
     "a logarithm of a sum along a computed axis": Model(

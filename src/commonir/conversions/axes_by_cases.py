@@ -1,6 +1,7 @@
 """Rules for ONNX operators whose axes an input gives, for versions in which axes are known before running.
 
-There is a branch for each choice of axes, in which they are known, and a number that selects the branch.
+There is a branch for each choice of axes, in which they are known, and a number that selects the branch. What only
+inserts or removes axes is a reshape.
 """
 
 from __future__ import annotations
@@ -8,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
-from commonir.conversions.core_to_onnx.building import opset_of
-from commonir.conversions.operands import rank_of, shape_of
+from commonir.conversions.operands import dims_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.dialects.onnx.indexing import Cumulative
 from commonir.dialects.onnx.reduction import Reduction
@@ -17,12 +17,14 @@ from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import i64
 from commonir.ods import known_dims, operations_behind
 from commonir.ods.fields import FieldKind
+from commonir.ods.patterns import version_number
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
 MOST_CASES = 16
 """Choices of axes up to which there are branches for all: of any axes of four, of one axis of sixteen."""
 
 _KNOWN = Mismatch("the version takes the axes")
+_MAY_BE_EMPTY = "Reshape copies dims for those of size 0 in these versions, and one may be"
 # The first opset in which branches may return values of different shapes.
 _ANY_SHAPES = 11
 
@@ -49,36 +51,89 @@ def reduction_by_cases(op: Reduction, context: Context, data: Value, axes: Value
     places = _from_start(axes, rank)
     code = core.reduce_sum(core.gather(bits, places, 0), (0,))
     codes = [sum(1 << a for a in chosen) for chosen in choices]
-    if opset_of(context) >= _ANY_SHAPES or len({shape_of(reduced(chosen)) for chosen in choices}) == 1:
+    if (
+        version_number(context.target.version) >= _ANY_SHAPES
+        or len({shape_of(reduced(chosen)) for chosen in choices}) == 1
+    ):
         return _by_cases(code, codes, lambda n: reduced(choices[n]))
     if not isinstance(count, int) or not count:
         return Mismatch(f"branches have one shape before opset {_ANY_SHAPES}, and the number of axes is not known")
-    dims = shape_of(data)
+    dims = dims_of(data)
     if not op.keepdims and not all(isinstance(d, int) and d > 0 for d in dims):
-        return Mismatch("Reshape copies dims of size 0 in these versions, and one may be")
+        return Mismatch(_MAY_BE_EMPTY)
     spread = _by_cases(code, codes, lambda n: core.broadcast_to(type(op).combine(data, choices[n], True), dims))
     return _without_axes(spread, places, op.keepdims)
 
 
 def _without_axes(x: Value, axes: Value, keepdims: bool) -> Value:
     """Leaves one element along some axes, each of which is named once, or none of these axes."""
-    dims, rank, (count,) = shape_of(x), rank_of(x), shape_of(axes)
-    one = core.vector((1,) * rank, i64)
-    lengths = core.dims(dims, i64)
-    is_axis = core.reduce_sum(
-        core.cast(core.equal(core.unsqueeze(axes, (1,)), core.iota((1, rank), 1, i64)), i64), (0,)
-    )
-    is_kept = core.sub(one, is_axis)
-    stops = core.add(is_axis, core.mul(is_kept, lengths))
-    x = core.dynamic_slice(x, core.vector((0,) * rank, i64), stops, (1,) * rank)
-    if keepdims or not isinstance(count, int):
-        return x
-    # The place of each axis that stays among those that do.
+    rank = rank_of(x)
+    is_axis, _ = _axes_among(axes, rank)
+    lengths = core.dims(dims_of(x), i64)
+    stops = core.add(is_axis, core.mul(_inverse(is_axis), lengths))
+    whole = core.dynamic_slice(x, core.vector((0,) * rank, i64), stops, (1,) * rank)
+    return whole if keepdims else _reshaped_without(whole, lengths, axes, rank)
+
+
+def _reshaped_without(x: Value, lengths: Value, axes: Value, rank: int) -> Value:
+    """Reshapes a tensor to the lengths of the axes that are not named."""
+    is_axis, places = _axes_among(axes, rank)
+    left = rank - _count(axes)
+    is_there = core.cast(core.equal(core.iota((left, 1), 0, i64), places), i64)
+    kept = core.mul(_inverse(is_axis), lengths)
+    return onnx.Reshape(x, core.reduce_sum(core.mul(is_there, kept), (1,))).reshaped
+
+
+def _axes_among(axes: Value, rank: int) -> tuple[Value, Value]:
+    """Returns 1 for each axis that is named and else 0, and the place of each axis among those that are not named."""
+    numbers = core.iota((1, rank), 1, i64)
+    is_axis = core.reduce_sum(core.cast(core.equal(core.unsqueeze(axes, (1,)), numbers), i64), (0,))
     earlier = core.vector(tuple([int(a < b) for b in range(rank) for a in range(rank)]), i64)
-    place = core.reduce_sum(core.mul(core.reshape(earlier, (rank, rank)), is_kept), (1,))
-    is_there = core.cast(core.equal(core.iota((rank - count, 1), 0, i64), place), i64)
-    shape = core.reduce_sum(core.mul(is_there, core.mul(is_kept, lengths)), (1,))
-    return onnx.Reshape(x, shape).reshaped
+    return is_axis, core.reduce_sum(core.mul(core.reshape(earlier, (rank, rank)), _inverse(is_axis)), (1,))
+
+
+def _inverse(flags: Value) -> Value:
+    return core.sub(core.splat(1, flags), flags)
+
+
+def _count(axes: Value) -> int:
+    (count,) = shape_of(axes)
+    assert isinstance(count, int)
+    return count
+
+
+def _is_reshaped(data: Value, axes: Value) -> Mismatch | None:
+    """Returns why a tensor is not reshaped to a computed shape."""
+    if shape_of(axes) == (0,) or not all(isinstance(n, int) for n in shape_of(axes)):
+        return Mismatch("the number of axes is not known")
+    if not all(isinstance(d, int) and d > 0 for d in shape_of(data)):
+        return Mismatch(_MAY_BE_EMPTY)
+    return None
+
+
+@rule(onnx.Squeeze)
+def squeezed_by_shape(op: onnx.Squeeze, context: Context, data: Value, axes: Value | None) -> Result:
+    """A reshape to a computed shape."""
+    if axes is None or known_dims(axes) is not None or _is_operand(op, "axes", context):
+        return _KNOWN
+    rank = rank_of(data)
+    refused = _is_reshaped(data, axes)
+    return refused or _reshaped_without(data, core.dims(dims_of(data), i64), _from_start(axes, rank), rank)
+
+
+@rule(onnx.Unsqueeze)
+def unsqueezed_by_shape(op: onnx.Unsqueeze, context: Context, data: Value, axes: Value) -> Result:
+    """A reshape to a computed shape."""
+    if known_dims(axes) is not None or _is_operand(op, "axes", context):
+        return _KNOWN
+    refused = _is_reshaped(data, axes)
+    if refused:
+        return refused
+    rank = rank_of(data) + _count(axes)
+    is_axis, places = _axes_among(_from_start(axes, rank), rank)
+    read = core.minimum(places, core.splat(max(rank_of(data) - 1, 0), places))
+    lengths = core.gather(core.dims((*dims_of(data), *((1,) if not rank_of(data) else ())), i64), read, 0)
+    return onnx.Reshape(data, core.add(is_axis, core.mul(_inverse(is_axis), lengths))).reshaped
 
 
 @rule(Cumulative)
