@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -152,3 +153,16 @@ def test_axes_that_are_not_a_vector_in_other_opsets(dims: list[int]) -> None:
     content = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8).SerializeToString()
     module = cir.loads(content, format="onnx")
     assert _codes(lambda: cir.convert(module, "onnx", opset=13)) == ["E0509"]
+
+
+def test_large_windows_are_converted_without_listing_positions() -> None:
+    onnx = oracle("onnx")
+    helper = onnx.helper
+    infos = [helper.make_tensor_value_info(name, 1, [1, 1, 2, 2**24, 2]) for name in ("x", "y")]
+    node = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[1, 2, 1])
+    infos[1].type.tensor_type.shape.dim[3].dim_value -= 1
+    graph = helper.make_graph([node], "g", infos[:1], infos[1:])
+    content = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8).SerializeToString()
+    start = time.process_time()
+    cir.convert(cir.loads(content, format="onnx"), "tosa")
+    assert time.process_time() - start < 5

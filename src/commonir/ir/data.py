@@ -399,6 +399,19 @@ def computed_data(type: TensorType, compute: Callable[[], NDArray[np.generic]]) 
     return DeferredData(type, lambda: ArrayData(type, compute()))
 
 
+def data_of_positions(element: ElementType, shape: tuple[int, ...]) -> Data:
+    """Returns the numbers from 0 on in row-major order, which are computed when they are first needed."""
+
+    def compute() -> NDArray[np.generic]:
+        import numpy as np  # noqa: PLC0415  as for `array`
+
+        from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
+
+        return np.arange(prod(shape)).astype(dtype_of(element.name)).reshape(shape)
+
+    return computed_data(TensorType(element, shape), compute)
+
+
 def data_of_array(array: Any) -> Data:
     """Returns a copy of the elements of a numpy array.
 

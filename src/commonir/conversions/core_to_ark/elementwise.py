@@ -19,7 +19,7 @@ from commonir.conversions.operands import element_of, refused
 from commonir.dialects import ark, core
 from commonir.dialects.ark import elementwise
 from commonir.dialects.core import GeluForm
-from commonir.ir.data import data_of
+from commonir.ir.data import data_of, data_of_positions
 from commonir.ir.operation import Value
 from commonir.ir.types import bf16, boolean, f16, f32, i32, u32
 from commonir.ods import Op, known_data
@@ -458,7 +458,7 @@ def _looked_up(condition: Value, a: Value, b: Value, dims: tuple[int, ...], cont
         place = context.place(value)
         if layout is not None:
             context.copy_into(BufferPlace(place.buffer, place.layout.spread(dims)), BufferPlace(both.buffer, layout))
-    order = context.constant(data_of(i32, dims, range(count)), "positions")
+    order = context.constant(data_of_positions(i32, dims), "positions")
     truth = context.place(condition)
     offset = context.cast(context.times(truth, float(count)), i32)
     position = context.elementwise(ark.Add, [offset, order], dims)

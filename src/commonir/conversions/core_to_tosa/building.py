@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from commonir.base.limits import DEFAULT_LIMITS
 from commonir.conversions.operands import dims_of, element_of, rank_of, refused
 from commonir.conversions.to_mlir.finish import constant_value
 from commonir.dialects import core
 from commonir.dialects.mlir import tosa
 from commonir.dialects.mlir.tosa.base import shape_type
-from commonir.ir.data import Data, Scalar, data_of
+from commonir.ir.data import Data, Scalar, data_of, data_of_positions
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, index
 from commonir.rewrite.legalize import Context
@@ -26,6 +27,16 @@ def numbers(context: Context, element: ElementType, shape: tuple[int, ...], valu
     key = ("numbers", element, shape, tuple(map(repr, values)))
     if key not in context.memo:
         context.memo[key] = constant(context, data_of(element, shape, values))
+    return context.memo[key]
+
+
+def all_positions(context: Context, element: ElementType, count: int) -> Value:
+    """The numbers from 0 on. Raises: DiagnosticError (E0601) when they are more than a constant may have."""
+    if element.size_bytes(count) > DEFAULT_LIMITS.max_tensor_bytes:
+        raise refused(f"a constant cannot have {count:,} elements")
+    key = ("positions", element, count)
+    if key not in context.memo:
+        context.memo[key] = constant(context, data_of_positions(element, (count,)))
     return context.memo[key]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import inf
 
-from commonir.conversions.core_to_tosa.building import constant, known, numbers, of_rank, zero_point
+from commonir.conversions.core_to_tosa.building import all_positions, constant, known, numbers, of_rank, zero_point
 from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.conversions.to_mlir.finish import bytes_of_truth
 from commonir.dialects import core
@@ -125,7 +125,7 @@ def iota(op: core.Iota, context: Context) -> Result:
     """Positions along one axis, which are broadcast along the others."""
     shape = known(op.shape)
     axis = op.axis % len(shape)
-    row = numbers(context, op.element, (shape[axis],), range(shape[axis]))
+    row = all_positions(context, op.element, shape[axis])
     others = tuple([a for a in range(len(shape)) if a != axis])
     return core.broadcast_to(core.unsqueeze(row, others) if others else row, tuple(shape))
 
@@ -329,7 +329,7 @@ def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off:
         return Mismatch("tosa has no axis of a size that is an expression")
     rank = rank_of(op.positions) + 1
     axis = op.axis % rank
-    row = numbers(context, i32, (op.depth,), range(op.depth))
+    row = all_positions(context, i32, op.depth)
     others = tuple([a for a in range(rank) if a != axis])
     where = core.unsqueeze(row, others) if others else row
     wide = positions if element_of(positions) is i32 else core.cast(positions, i32)

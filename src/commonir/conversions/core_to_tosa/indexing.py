@@ -7,6 +7,7 @@ tensors by its kernel.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 from commonir.conversions.core_to_core.all_pairs import AllPairs
 from commonir.conversions.core_to_core.whole_tensors import kernel_value, of_kernels
@@ -26,6 +27,7 @@ def _computed(kernel: Kernel, operands: Mapping[str, Value]) -> Value:
     return kernel_value(kernel, ranges(kernel)[0], operands, i32)
 
 
+_MOST_POSITIONS = 2**31
 _PAIRS = AllPairs(_computed, i32)
 
 
@@ -37,6 +39,8 @@ def gather_nd(op: core.GatherNd, context: Context, x: Value, positions: Value) -
     shape, where, batch = dims_of(op.x), dims_of(op.positions), op.batch
     (depth,) = known(where[-1:])
     addressed = known(shape[batch : batch + depth])
+    if prod(addressed) > _MOST_POSITIONS:
+        return Mismatch(f"a position of {prod(addressed):,} is not an i32")
     if not depth:
         remaining = (*shape[:batch], *(1,) * (len(where) - 1 - batch), *shape[batch:])
         return core.broadcast_to(core.reshape(x, remaining), dims_of(op.y))
