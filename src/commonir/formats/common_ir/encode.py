@@ -89,7 +89,9 @@ class CommonGraphEncoder(GraphEncoder):
         self._values = ValueWriter()
         self._declared = dict(outer.declared.entries) if isinstance(outer, common_ir.Graph) else {}
 
-    def value_info(self, v: Value, part: str, holder: Operation | None, into: ValueInfoProto) -> None:
+    def value_info(
+        self, v: Value, part: str, holder: Operation | None, into: ValueInfoProto, repetition: int = 0
+    ) -> None:
         declared = self._declared.get(v.name) if part in ("input", "output") and holder is self.outer else None
         if isinstance(declared, StringAttr):
             into.name = self.names.get(v, v.name)
@@ -105,7 +107,7 @@ class CommonGraphEncoder(GraphEncoder):
             self.diagnostics.add(NOT_IN_FORMAT, f"value '{v.name}': {error}", where=self.outer.symbol_name)
             return
         if not has_own_types(probe):
-            super().value_info(v, part, holder, into)
+            super().value_info(v, part, holder, into, repetition)
             return
         into.name = self.names.get(v, v.name)
         into.type.ParseFromString(probe.SerializeToString())
