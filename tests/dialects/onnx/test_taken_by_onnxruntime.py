@@ -94,3 +94,21 @@ def test_shapes_of_numbers_in_declared_maps_are_notes(tmp_path: Path) -> None:
     assert [f.code.id for f in commonir.verify(module) if f.is_error or "is declared" in f.message] == ["W0502"]
     result = commonir.run(module, {"x": x})["y"]
     assert [dict(row) for row in result] == [{"a": 0.25, "b": 0.75}, {"a": 1.0, "b": 0.0}]
+
+
+@pytest.mark.parametrize("exponents", [[10.0], [5.0, 10.0, 7.0, 0.0]])
+def test_integers_to_the_power_of_whole_floats_are_exact(exponents: list[float], tmp_path: Path) -> None:
+    """Also in Core ML, which has no double precision: 7 ** 10 is not a float of single precision."""
+    x = np.array([3, 7, -3, 0], np.int64)
+    value = helper.make_tensor_value_info
+    stored = [numpy_helper.from_array(np.array(exponents, np.float32), "e")]
+    node = helper.make_node("Pow", ["x", "e"], ["y"])
+    graph = helper.make_graph([node], "g", [value("x", 7, x.shape)], [value("y", 7, x.shape)], stored)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    expected = run_onnx(model.SerializeToString(), {"x": x})
+    for engine in ENGINES:
+        assert_same(run_here(model, {"x": x}, engine), expected)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    converted = commonir.convert(commonir.load(path), "coreml")
+    assert commonir.run(converted, {"x": x.astype(np.int32)})["y"].tolist() == expected[0].tolist()

@@ -94,11 +94,22 @@ class Pow(OnnxOp, name="onnx.Pow"):
         base, exponent = element_of(X), element_of(Y)
         if base is exponent:
             return core.pow(X, aligned(X, Y, self.axis) if self.broadcast else Y)
-        if base.is_integer and exponent.is_float:
+        if base.is_integer and exponent.is_float and not _are_whole(Y):
             return core.cast(core.pow(core.cast(X, f64), core.cast(Y, f64)), base)
-        if exponent.is_float and exponent.bits > base.bits:
+        if exponent.is_float and base.is_float and exponent.bits > base.bits:
             return core.cast(core.pow(core.cast(X, exponent), Y), base)
         return core.pow(X, core.cast(Y, base))
+
+
+def _are_whole(exponents: Value) -> bool:
+    """Returns whether floats are known to be integers from 0 on, so that powers of integers are exact."""
+    data = known_data(exponents)
+    if data is None or data.count > _FEW_EXPONENTS:
+        return False
+    return all(isinstance(v, float) and v >= 0 and v.is_integer() and v < _MOST_BITS for v in data.values())
+
+
+_FEW_EXPONENTS, _MOST_BITS = 64, 64
 
 
 class BitShift(OnnxOp, name="onnx.BitShift"):
