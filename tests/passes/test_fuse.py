@@ -18,24 +18,10 @@ import commonir as cir
 from commonir.base.diagnostics import Diagnostics
 from commonir.cli.main import main
 
+from tests.passes.node_text import nodes_of
+
 _RNG = np.random.default_rng(11)
 _NEWEST = 24
-
-
-def _nodes(text: str) -> list[onnx.NodeProto]:
-    """Nodes from lines `y = Op a b attribute=1,2`."""
-    out: list[onnx.NodeProto] = []
-    for line in text.strip().splitlines():
-        names, _, rest = line.strip().partition(" = ")
-        op, *words = rest.split()
-        pairs = [word.partition("=") for word in words if "=" in word]
-        attributes = {k: _attribute(v) for k, _, v in pairs}
-        out.append(helper.make_node(op, [w for w in words if "=" not in w], names.split(), **attributes))
-    return out
-
-
-def _attribute(text: str) -> Any:
-    return [int(n) for n in text.strip("[]").split(",")] if text.startswith("[") else int(text)
 
 
 def _floats(*shape: int) -> Any:
@@ -119,6 +105,10 @@ FUSED: dict[str, tuple[str, list[Any], str]] = {
         ("s = Mul x x\nv = ReduceMean s last\nw = Add v epsilon\nr = Sqrt w\ni = Reciprocal r\nq = Mul x i\n"
         "y = Mul q g"), ROWS, "RMSNormalization",
     ),
+    "hard_swish of torch": (
+        "a = Add x three\nl = Max a zero\nc1 = Min l six\nm = Mul x c1\ny = Div m six", ROWS, "HardSwish",
+    ),
+    "hard_swish of its parts": ("s = HardSigmoid x alpha=0.16666667\ny = Mul s x", ROWS, "HardSwish"),
     "rms_norm without scale": (
         "s = Mul x x\nv = ReduceMean s last\nw = Add v small\nr = Pow w minus_half\ny = Mul x r", ROWS,
         "RMSNormalization",
@@ -170,10 +160,10 @@ STAYS: dict[str, tuple[str, str, str]] = {
 
 
 def _save(path: Path, text: str, shape: list[Any], opset: int = _NEWEST, element: int = TensorProto.FLOAT) -> None:
-    nodes = _nodes(text)
+    nodes = nodes_of(text)
     outputs = ["y", *[o for n in nodes for o in n.output if o == "z"]]
     infos = [helper.make_tensor_value_info(n, element, s) for n, s in (("x", shape), *[(o, None) for o in outputs])]
-    numbers = {**NUMBERS, "zero": 0, "seven": 7}
+    numbers = {**NUMBERS, "zero": 0, "six": 6, "seven": 7}
     values = {n: np.float32(v) for n, v in numbers.items()} | WEIGHTS
     used = {i for n in nodes for i in n.input}
     stored = [numpy_helper.from_array(np.asarray(v), n) for n, v in values.items() if n in used]

@@ -16,8 +16,9 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Dialects, Op
-from commonir.passes.core_forms import CoreWriter, FromCore
-from commonir.passes.recognitions import Form, Proposal, Recognition, Samples
+from commonir.passes.core_forms import CoreWriter, FromCore, Written
+from commonir.passes.proposals import Proposal, Samples
+from commonir.passes.recognitions import Form, Propose, Recognition
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.sample_runs import TOLERANCES, Evaluate, SampleRuns, largest_difference
 from commonir.passes.subgraphs import Primitives, Subgraph, SubgraphFinder, fixed_data, is_hashable
@@ -39,13 +40,13 @@ def fuse(
 ) -> FusionReport:
     """Applies recognitions to the functions of a module, in place."""
     report = FusionReport(Counter(), {})
-    verdicts: dict[object, _Verdict] = {}
+    differences: dict[object, float] = {}
     for function in module.defined_functions.values():
         # Where something else refers to values by name, they stay.
         if function.referred_names:
             continue
         writer = CoreWriter(function, from_core)
-        fusion = _Fusion(function, recognitions, SampleRuns(evaluate), writer, dialects, verdicts)
+        fusion = _Fusion(function, recognitions, SampleRuns(evaluate), writer, dialects, differences)
         fusion.run()
         if fusion.applied:
             remove_unused(function.body)
@@ -53,13 +54,6 @@ def fuse(
         for name, text, op in fusion.reasons():
             report.reasons.setdefault(name, {}).setdefault(text, []).append(op)
     return report
-
-
-class _Verdict(NamedTuple):
-    """The position of the proposal that computes the same as a subgraph, or None, and the least difference."""
-
-    proposal: int | None
-    difference: float
 
 
 class _Reason(NamedTuple):
@@ -84,7 +78,7 @@ class _Fusion:
         runs: SampleRuns,
         writer: CoreWriter,
         dialects: Dialects,
-        verdicts: dict[object, _Verdict],
+        differences: dict[object, float],
     ) -> None:
         self._function = function
         self._recognitions = recognitions
@@ -92,7 +86,7 @@ class _Fusion:
         self._writer = writer
         self._dialects = dialects
         self._finder = SubgraphFinder()
-        self._verdicts = verdicts
+        self._differences = differences
         self.applied = Counter[str]()
         # By the recognition, and the last operation with a key primitive.
         self._reasons: dict[tuple[str, Op], _Reason] = {}
@@ -114,53 +108,55 @@ class _Fusion:
 
     def _visit(self, op: Op) -> None:
         subgraphs = list(self._finder.ending_at(op, self._may_have))
-        for recognition in self._recognitions if subgraphs else ():
+        for recognition in self._recognitions:
+            for number, form in enumerate(recognition.forms):
+                for subgraph, propose in () if form.find is None else form.find(op, self._finder):
+                    if self._try(recognition, number, subgraph, propose):
+                        return
             for subgraph in subgraphs:
                 for number, form in enumerate(recognition.forms):
-                    if form.may_be(subgraph.primitives) and self._try(recognition, number, subgraph):
+                    if form.may_be(subgraph.primitives) and self._try(recognition, number, subgraph, form.propose):
                         return
 
     def _may_have(self, primitives: Primitives) -> bool:
         return any(form.may_be_in(primitives) for r in self._recognitions for form in r.forms)
 
-    def _try(self, recognition: Recognition, number: int, subgraph: Subgraph) -> bool:
+    def _try(self, recognition: Recognition, number: int, subgraph: Subgraph, propose: Propose) -> bool:
         """Applies a form to a subgraph; returns whether it did."""
-        form = recognition.forms[number]
-        proposals = list(form.propose(subgraph))
-        if not proposals:
+        form, type = recognition.forms[number], subgraph.x.type
+        proposals = list(propose(subgraph))
+        if not proposals or not isinstance(type, TensorType):
             return False
         key = (recognition.name, number, _structure(subgraph))
-        verdict = self._verdicts.get(key)
-        if verdict is None:
-            verdict = self._verdicts[key] = self._judge(subgraph, proposals)
-        element = subgraph.x.type.element.name if isinstance(subgraph.x.type, TensorType) else ""
-        tolerance = TOLERANCES.get(element, 0.0)
-        if verdict.proposal is None:
-            text = f"it differs by {verdict.difference:.1e}, and at most {tolerance:.0e} is rounding"
-            self._stay(recognition, form, subgraph, verdict.difference, text)
-            return False
-        if subgraph.outside is not None:
-            name = subgraph.outside.name or "an inner value"
-            self._stay(recognition, form, subgraph, _OTHERWISE_EQUAL, f"'{name}' inside of it is used elsewhere")
-            return False
-        lacking = self._lacking.get(key) or self._replace(subgraph, proposals[verdict.proposal])
-        if lacking:
-            self._lacking[key] = lacking
-            self._stay(recognition, form, subgraph, _OTHERWISE_EQUAL, lacking)
-            return False
-        self.applied[recognition.name] += 1
-        return True
-
-    def _judge(self, subgraph: Subgraph, proposals: Sequence[Proposal]) -> _Verdict:
-        """Runs a subgraph and the proposals on samples until one computes the same."""
-        least = math.inf
+        tolerance = TOLERANCES.get(type.element.name, 0.0)
+        least, lacking = math.inf, ""
         for n, proposal in enumerate(proposals):
-            difference = max([self._difference(subgraph, proposal, sample) for sample in proposal.samples])
+            difference = self._measured(subgraph, proposal, (*key, n))
             least = min(least, difference)
-            type = subgraph.x.type
-            if isinstance(type, TensorType) and difference <= TOLERANCES.get(type.element.name, 0.0):
-                return _Verdict(n, difference)
-        return _Verdict(None, least)
+            if difference > tolerance:
+                continue
+            if subgraph.outside is not None:
+                name = subgraph.outside.name or "an inner value"
+                self._stay(recognition, form, subgraph, _OTHERWISE_EQUAL, f"'{name}' inside of it is used elsewhere")
+                return False
+            reason = self._lacking.get((*key, n)) or self._replace(subgraph, proposal)
+            if not reason:
+                self.applied[recognition.name] += 1
+                return True
+            self._lacking[*key, n] = reason
+            lacking = lacking or reason
+        distance = _OTHERWISE_EQUAL if lacking else least
+        text = lacking or f"it differs by {least:.1e}, and at most {tolerance:.0e} is rounding"
+        self._stay(recognition, form, subgraph, distance, text)
+        return False
+
+    def _measured(self, subgraph: Subgraph, proposal: Proposal, key: object) -> float:
+        """Returns by how much a proposal differs from a subgraph, on all samples."""
+        difference = self._differences.get(key)
+        if difference is None:
+            difference = max([self._difference(subgraph, proposal, sample) for sample in proposal.samples])
+            self._differences[key] = difference
+        return difference
 
     def _difference(self, subgraph: Subgraph, proposal: Proposal, sample: Samples) -> float:
         contents: dict[Value, Data] = dict(zip(proposal.inputs, sample, strict=True))
@@ -176,9 +172,9 @@ class _Fusion:
 
     def _replace(self, subgraph: Subgraph, proposal: Proposal) -> str:
         """Replaces a subgraph; returns why the dialect does not express the operation, "" if it did."""
-        written = self._writer.written(proposal.build(*proposal.inputs), 1)
-        if written is None or written.value.owner not in written.operations:
-            return self._needed(proposal)
+        written = self._written(subgraph, proposal)
+        if written is None:
+            return self._needed(subgraph, proposal)
         written.value.retype(subgraph.result.type)
         root = subgraph.root
         replace_results(root, (written.value, *root.results[1:]), written.operations)
@@ -187,17 +183,26 @@ class _Fusion:
                 op.erase()
         return ""
 
-    def _needed(self, proposal: Proposal) -> str:
+    def _written(self, subgraph: Subgraph, proposal: Proposal, version: str = "") -> Written | None:
+        """Returns what a proposal is in the dialect; None if that is the parts of its operation."""
+        written = self._writer.written(proposal.build(*proposal.inputs), proposal.most, version)
+        if written is None:
+            return None
+        if written.value.owner in written.operations and all(o.name != subgraph.root.name for o in written.operations):
+            return written
+        _erase(written)
+        return None
+
+    def _needed(self, subgraph: Subgraph, proposal: Proposal) -> str:
         """Returns which operation set has an operation, or that there is none."""
         function = self._function
         dialect = self._dialects.get(function.name.partition(".")[0])
         own = function.operation_set
         versions = () if dialect is None else dialect.versions
         for version in versions[versions.index(own) + 1 :] if own in versions else ():
-            written = self._writer.written(proposal.build(*proposal.inputs), 1, version)
+            written = self._written(subgraph, proposal, version)
             if dialect is not None and written is not None:
-                for op in reversed(written.operations):
-                    op.erase()
+                _erase(written)
                 return f"it needs {dialect.version_text(version)}, and the program has {dialect.version_text(own)}"
         return f"{function.name.partition('.')[0]} has no single operation for it"
 
@@ -214,6 +219,11 @@ class _Fusion:
                 if known is None or distance < known.distance:
                     self._reasons[recognition.name, op] = _Reason(distance, text, subgraph.root)
                 return
+
+
+def _erase(written: Written) -> None:
+    for op in reversed(written.operations):
+        op.erase()
 
 
 def _structure(subgraph: Subgraph) -> object:

@@ -20,45 +20,38 @@ from commonir.ir.data import Data, computed_data
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import TensorType, Type, f32
 from commonir.ods import Op, known_data, operations_behind
+from commonir.passes.attention_parts import attention_ending_at, propose_attention
+from commonir.passes.proposals import Proposal, Samples
 from commonir.passes.sample_runs import ROW_FACTORS, random_numbers, random_rows, spread_numbers
 from commonir.passes.subgraphs import Primitives, Subgraph, SubgraphFinder
 from commonir.symbolic import Dim
 
-Samples = tuple[Data, ...]
-"""Contents of the inputs of a proposal, in order."""
-
-
-class Proposal(NamedTuple):
-    """An operation that may compute the same as a subgraph: `build` returns it for values of the inputs.
-
-    `samples` are the contents that are compared. With `is_pointwise` the difference of an element is measured against
-    its input, else against the largest result.
-    """
-
-    inputs: tuple[Value, ...]
-    build: Callable[..., Value]
-    samples: tuple[Samples, ...]
-    is_pointwise: bool = False
+Propose = Callable[[Subgraph], Iterator[Proposal]]
+Find = Callable[[Op, SubgraphFinder], Iterator[tuple[Subgraph, Propose]]]
 
 
 class Form(NamedTuple):
     """What a recognition looks for: `build` makes it of a tensor, and `keys` are the primitives that all ways of
-    computing it have.
+    computing it have. `find` yields the subgraphs that end with an operation, for forms that are not of elements and
+    of axes that are reduced.
     """
 
     build: Callable[[Value], Value]
     keys: frozenset[type[Op]]
-    propose: Callable[[Subgraph], Iterator[Proposal]]
+    propose: Propose
+    find: Find | None = None
 
     def may_be_in(self, primitives: Primitives) -> bool:
         """Returns whether it may be a part of operations with these primitives."""
         if self.keys & _SUMS:
-            return bool(primitives.axes)
+            return bool(primitives.axes) and self.find is None
         return self.keys - _BOUNDS <= primitives.classes and bool(self.keys & primitives.classes)
 
     def may_be(self, primitives: Primitives) -> bool:
         """Returns whether operations with these primitives may compute it."""
         own = primitives.classes - _FREE
+        if self.find is not None:
+            return False
         if self.keys & _SUMS:
             return bool(primitives.axes) and own <= _SUMS
         decisive = self.keys - _BOUNDS
@@ -184,11 +177,31 @@ def _normalization_samples(
         yield (random_rows(type, sizes, axes, seed), *more)
 
 
+# -- attention
+
+
+def _find_attention(root: Op, finder: SubgraphFinder) -> Iterator[tuple[Subgraph, Propose]]:
+    for subgraph, parts in attention_ending_at(root, finder):
+        yield subgraph, partial(propose_attention, parts)
+
+
+def _self_attention(x: Value) -> Value:
+    return core.attention(x, x, x)
+
+
+def _propose_nothing(_: Subgraph) -> Iterator[Proposal]:
+    yield from ()
+
+
+_ATTENTION = Form(_self_attention, frozenset({core.Exp}), _propose_nothing, _find_attention)
+
 RECOGNITIONS: tuple[Recognition, ...] = (
     _pointwise("gelu", core.Gelu, *[partial(core.gelu, approximation=form) for form in core.GeluForm]),
     _pointwise("silu", core.Silu, core.silu),
+    _pointwise("hard_swish", core.HardSwish, core.hard_swish),
     _normalization("layer_norm", core.LayerNorm, core.layer_norm, 2),
     _normalization("rms_norm", core.RmsNorm, core.rms_norm, 1),
+    Recognition("attention", core.Attention, (_ATTENTION,)),
 )
 """All recognitions; where several apply, the first one does."""
 

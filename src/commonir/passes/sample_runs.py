@@ -15,7 +15,8 @@ from commonir.ir.data import Data, computed_data
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import TensorType
 from commonir.notation import NotationError
-from commonir.ods import Op, infer, known_data, operations_behind, traits
+from commonir.ods import Op, infer, operations_behind, traits
+from commonir.passes.subgraphs import is_fixed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,6 +67,22 @@ def random_numbers(type: TensorType, shape: Sequence[int], seed: int) -> Data:
     return data_of_samples(type, np.random.default_rng(seed).standard_normal(tuple(shape)))
 
 
+def random_mask(type: TensorType, shape: Sequence[int]) -> Data:
+    """Returns a mask: bools, in some rows none of which is true, or finite numbers and, except for the first of each
+    row, minus infinities.
+    """
+    import numpy as np  # noqa: PLC0415  as above
+
+    rng = np.random.default_rng(5)
+    chosen = rng.random(tuple(shape)) < 0.6
+    if not type.element.is_float:
+        if len(shape) > 1 and shape[-2] > 1:
+            chosen[..., 0, :] = False
+        return data_of_samples(type, chosen.astype(np.float64))
+    chosen[..., 0] = True
+    return data_of_samples(type, np.where(chosen, rng.standard_normal(tuple(shape)), -np.inf))
+
+
 class SampleRuns:
     """Runs operations on sample values."""
 
@@ -112,7 +129,7 @@ def _constant_data(op: Op) -> Data | None:
 
 def _copy(op: Op, data: Sequence[Data]) -> Op | None:
     """Returns a copy of an operation on operands of the types of their contents; None if it does not take these."""
-    types = [None if _is_constant(v) else d.type for v, d in zip(op.operands, data, strict=True)]
+    types = [None if is_fixed(v) else d.type for v, d in zip(op.operands, data, strict=True)]
     block = Block([t for t in types if t is not None])
     arguments = iter(block.arguments)
     operands = [
@@ -126,10 +143,6 @@ def _copy(op: Op, data: Sequence[Data]) -> Op | None:
     for r, type in zip(copy.results, inferred, strict=False):
         r.retype(type)
     return copy
-
-
-def _is_constant(value: Value) -> bool:
-    return known_data(value) is not None
 
 
 def _constant(value: Value, data: Data) -> Value:

@@ -156,14 +156,25 @@ class SubgraphFinder:
                     heappush(pending, (-owner.index_in_block, owner))
         return out
 
-    def _between(self, x: Value, root: Op, before: Sequence[Op]) -> Subgraph | None:
+    def values_before(self, root: Op) -> list[Value]:
+        """Returns the values that operations before one, and itself, take from operations of another kind."""
+        before = self._before(root)
+        inside = set(before)
+        values = dict.fromkeys([v for op in before for v in op.operands])
+        return [v for v in values if isinstance(v.owner, Op) and v.owner not in inside]
+
+    def between(self, x: Value, root: Op) -> Subgraph | None:
+        """Returns the subgraph from a value to a result."""
+        return self._between(x, root, self._before(root), 1)
+
+    def _between(self, x: Value, root: Op, before: Sequence[Op], least: int = 2) -> Subgraph | None:
         computed = {x}
         operations: list[Op] = []
         for op in reversed(before):
             if op is not x.owner and any(v in computed for v in op.operands):
                 operations.append(op)
                 computed.update(op.results)
-        if root.results[0] not in computed or len(operations) < 2:
+        if root.results[0] not in computed or len(operations) < least:
             return None
         needed = {root}
         for op in reversed(operations):

@@ -160,7 +160,8 @@ def attention(
     factor = 1.0 if op.scale is None else op.scale * math.sqrt(dim)
     if abs(factor - 1.0) > 1e-6:
         query = core.mul(query, scalar(context, factor, query))
-    return linear.ScaledDotProductAttention(query, key, value, mask).output
+    y = linear.ScaledDotProductAttention(query, key, value, mask).output
+    return y if mask is None or not op.masked_is_zero else core.zero_where_masked(mask, y)
 
 
 @rule(core.Attention)
@@ -176,4 +177,5 @@ def attention_of_products(
         scores = core.select(mask, scores, scalar(context, -math.inf, scores))
     elif mask is not None:
         scores = core.add(scores, cast(mask, element_of(scores)))
-    return core.matmul(core.softmax(scores, -1), value)
+    y = core.matmul(core.softmax(scores, -1), value)
+    return y if mask is None or not op.masked_is_zero else core.zero_where_masked(mask, y)

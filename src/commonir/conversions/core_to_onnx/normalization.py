@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from commonir.conversions.core_to_onnx.building import constant, filled
-from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of
+from commonir.conversions.core_to_onnx.building import constant, filled, vector
+from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
@@ -94,3 +94,25 @@ class _Filler:
     def or_neutral(self, operand: Value | None, neutral: float) -> Value:
         """The operand, or as many neutral values as there are channels."""
         return filled(self.context, neutral, self.x, self.count or 0) if operand is None else operand
+
+
+# The axes of batches and heads, and those of matrices.
+_ATTENTION_RANK = 4
+
+
+@rule(core.Attention)
+def attention(
+    op: core.Attention, context: Context, query: Value, key: Value, value: Value, mask: Value | None
+) -> Result:
+    if rank_of(query) != _ATTENTION_RANK:
+        return Mismatch("onnx.Attention has an axis of batches and one of heads")
+    if mask is not None and not op.masked_is_zero:
+        return Mismatch("onnx.Attention gives 0 for a query whose keys are all masked")
+    if mask is not None and (rank_of(mask) < 2 or shape_of(mask)[-1] != shape_of(key)[-2]):
+        return Mismatch("a mask of onnx.Attention has an element for each key")
+    rows = shape_of(query)[-2]
+    if mask is not None and shape_of(mask)[-2] != rows:
+        # onnxruntime takes only masks with all rows.
+        ones = (1,) * (rank_of(mask) - 2)
+        mask = onnx.Expand(mask, vector(context, (*ones, dims_of(query)[-2], 1))).output
+    return onnx.Attention(query, key, value, mask, scale=op.scale).Y

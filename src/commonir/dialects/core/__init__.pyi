@@ -321,6 +321,7 @@ from commonir.dialects.core.normalization import instance_norm as instance_norm
 from commonir.dialects.core.normalization import l2_norm as l2_norm
 from commonir.dialects.core.normalization import layer_norm as layer_norm
 from commonir.dialects.core.normalization import rms_norm as rms_norm
+from commonir.dialects.core.normalization import zero_where_masked as zero_where_masked
 from commonir.dialects.core.random import ANY_SEED as ANY_SEED
 from commonir.dialects.core.random import Generator as Generator
 from commonir.dialects.core.random import RandomNormal as RandomNormal

@@ -11,13 +11,13 @@ from collections.abc import Iterable
 
 from commonir.dialects.core.activation import per_channel, softmax
 from commonir.dialects.core.base import FLOATS, CoreOp, axes_of, function, rank_of, tensor_type
-from commonir.dialects.core.constants import splat
+from commonir.dialects.core.constants import scalar, splat
 from commonir.dialects.core.contraction import matmul
-from commonir.dialects.core.elementwise import add, div, mul, narrowed, select, sqrt, sub, widened
-from commonir.dialects.core.reduction import reduce_mean, reduce_sum
+from commonir.dialects.core.elementwise import add, cast, div, equal, mul, narrowed, select, sqrt, sub, widened
+from commonir.dialects.core.reduction import reduce_max, reduce_mean, reduce_sum
 from commonir.dialects.core.shape import reshape
 from commonir.ir.operation import Value
-from commonir.ir.types import boolean
+from commonir.ir.types import boolean, i32
 from commonir.notation import Constraint, NotationError, require
 from commonir.ods import attr_types, attribute, constraint, element_type, operand, result, traits
 from commonir.symbolic import Dim
@@ -181,7 +181,7 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
     shared.
 
     `scale` is 1 / sqrt(size of a query) by default. A bool mask keeps scores where it is true, another mask is added to
-    them; masks are broadcast. A query whose keys are all masked gives NaN.
+    them; masks are broadcast. A query whose keys are all masked gives NaN, or 0 with `masked_is_zero`.
 
     C1: the size of a query is static and positive unless scale is given.
     """
@@ -191,6 +191,7 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
     value: Value = operand("T[b*, s, v]")
     mask: Value | None = operand("M[*]", default=None)
     scale: float | None = attribute(attr_types.number, default=None)
+    masked_is_zero: bool = attribute(attr_types.flag, default=False)
     y: Value = result("T[b*, l, v]")
     T = FLOATS
     M = FLOATS | element_type(boolean)
@@ -214,7 +215,17 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
             scores = select(mask, scores, splat(-math.inf, scores))
         elif mask is not None:
             scores = add(scores, widened(mask))
-        return narrowed(matmul(softmax(scores, -1), widened(value)), query)
+        y = narrowed(matmul(softmax(scores, -1), widened(value)), query)
+        return y if mask is None or not self.masked_is_zero else zero_where_masked(mask, y)
+
+
+def zero_where_masked(mask: Value, y: Value) -> Value:
+    """Results of attention, with 0 for queries whose keys are all masked."""
+    if tensor_type(mask).element is boolean:
+        is_masked = equal(reduce_max(cast(mask, i32), (-1,), True), scalar(0, i32))
+    else:
+        is_masked = equal(reduce_max(mask, (-1,), True), splat(-math.inf, mask))
+    return select(is_masked, splat(0.0, y), y)
 
 
 layer_norm = function(LayerNorm)

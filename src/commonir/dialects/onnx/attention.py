@@ -26,7 +26,7 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.dialects.onnx.program import check_graph, returned
 from commonir.ir.operation import Region, Value
-from commonir.ir.types import ElementType, TensorType, Type, bf16, boolean, f16, f32, f64, i32, i64
+from commonir.ir.types import ElementType, TensorType, Type, bf16, boolean, f16, f32, f64, i64
 from commonir.notation import NotationError, NotKnownError, limits
 from commonir.ods import attr_types, attribute, element_type, one_of, operand, region, result, traits
 from commonir.symbolic import Dim, floor_div
@@ -102,18 +102,6 @@ class Masks:
         return core.select(self.allowed, self.added, core.splat(-math.inf, self.added))
 
 
-def _is_empty(mask: Value) -> Value:
-    """For each query, whether every key is kept from it."""
-    if element_of(mask) is boolean:
-        most = core.reduce_max(core.cast(mask, i32), (-1,), True)
-        return core.equal(most, core.scalar(0, i32))
-    return core.equal(core.reduce_max(mask, (-1,), True), core.splat(-math.inf, mask))
-
-
-def _zero_where(empty: Value, y: Value) -> Value:
-    return core.select(empty, core.splat(0.0, y), y)
-
-
 class Scores(NamedTuple):
     """Scores of pairs of a query and a key at each stage of their computation, and the weights computed from them."""
 
@@ -142,15 +130,14 @@ def scores_of(
     wide = masked if precision is None else core.cast(masked, precision)
     weights = core.cast(core.softmax(wide, -1), element_of(query))
     if mask is not None and masks.may_be_empty:
-        weights = _zero_where(_is_empty(mask), weights)
+        weights = core.zero_where_masked(mask, weights)
     return Scores(raw, capped, masked, weights)
 
 
 def _attended(query: Value, key: Value, value: Value, masks: Masks, scale: float) -> Value:
     """Attention in one operation; a query whose keys are all masked gives 0."""
     mask = masks.combined()
-    y = core.attention(query, key, value, mask, scale)
-    return _zero_where(_is_empty(mask), y) if mask is not None and masks.may_be_empty else y
+    return core.attention(query, key, value, mask, scale, mask is not None and masks.may_be_empty)
 
 
 def usual_scale(size: Dim) -> float:

@@ -1,0 +1,211 @@
+"""Finds what computes attention: a product of matrices, its softmax with a scale and a mask, and the product of that
+with values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from commonir.base.tuples import NamedTuple
+from commonir.dialects import core
+from commonir.ir.data import Data, data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType, boolean
+from commonir.ods import Op
+from commonir.passes.core_forms import core_form, is_tensor
+from commonir.passes.proposals import Proposal, Samples
+from commonir.passes.sample_runs import random_mask, random_numbers
+from commonir.passes.subgraphs import Subgraph, SubgraphFinder, number, union_of
+
+_QUERIES, _KEYS, _SIZE, _VALUES = 4, 5, 6, 7
+"""Sizes of samples: the numbers of queries and keys, and their sizes and those of values."""
+_MOST_MASKED = -1e3
+"""A number that masks, where it is added to a score, is not larger."""
+_LEAST = -1e30
+"""The least number that is added: onnxruntime takes the least number of a type for minus infinity."""
+_USUAL = 1e-4, 1e4
+
+
+class _Scores(NamedTuple):
+    """Factors and transpositions between an operand and the product of queries and keys."""
+
+    value: Value
+    operations: tuple[Op, ...]
+    scale: float
+    perm: tuple[int, ...]
+
+
+class AttentionParts(NamedTuple):
+    """The operands of attention; `perm` transposes the key to the order of the query."""
+
+    query: Value
+    key: Value
+    value: Value
+    mask: Value | None
+    scale: float
+    perm: tuple[int, ...]
+
+
+def attention_ending_at(root: Op, finder: SubgraphFinder) -> Iterator[tuple[Subgraph, AttentionParts]]:
+    """Yields what ends with the product of weights and values, if that is what an operation is."""
+    form = core_form(root)
+    if form is None or not isinstance(form.op, core.MatMul) or form.op.transpose_a or form.op.transpose_b:
+        return
+    weights, value = form.operands
+    owner = weights.owner if isinstance(weights, Value) else None
+    if not isinstance(owner, Op) or owner.parent is not root.parent or not isinstance(value, Value):
+        return
+    for scores in finder.values_before(owner):
+        product = core_form(scores.owner) if isinstance(scores.owner, Op) else None
+        if product is None or not isinstance(product.op, core.MatMul) or product.op.transpose_a:
+            continue
+        between = finder.between(scores, owner)
+        if between is None or core.Exp not in between.primitives.classes or len(between.others) > 1:
+            continue
+        found = _parts(root, between, product.operands, value, is_transposed=product.op.transpose_b)
+        if found is not None:
+            yield found
+
+
+def _parts(
+    root: Op, between: Subgraph, operands: Sequence[object], value: Value, *, is_transposed: bool
+) -> tuple[Subgraph, AttentionParts] | None:
+    scores = between.x
+    left, right = operands
+    if not isinstance(left, Value) or not isinstance(right, Value) or not isinstance(scores.owner, Op):
+        return None
+    query, key = _behind(left, transposes=False), _behind(right, transposes=True)
+    mask = between.others[0] if between.others else None
+    inputs = [v for v in (query.value, key.value, value, mask) if v is not None]
+    if len(set(inputs)) < len(inputs) or not all(map(is_tensor, inputs)):
+        return None
+    rank = len(key.perm)
+    swap = tuple(range(rank)) if is_transposed else (*range(rank - 2), rank - 1, rank - 2)
+    perm = tuple([key.perm[p] for p in swap])
+    before = (*query.operations, *key.operations)
+    operations = sorted((*before, scores.owner, *between.operations, root), key=lambda op: op.index_in_block)
+    inside = set(operations)
+    # Factors and transpositions of the operands may stay for others.
+    inner = [r for op in (scores.owner, *between.operations) for r in op.results]
+    outside = next((r for r in inner if any(u not in inside for u in r.users)), None)
+    others = tuple(inputs[1:])
+    subgraph = Subgraph(
+        root, query.value, tuple(operations), between.numbers, others, outside, union_of([between.primitives])
+    )
+    return subgraph, AttentionParts(query.value, key.value, value, mask, query.scale * key.scale, perm)
+
+
+def _behind(value: Value, *, transposes: bool) -> _Scores:
+    """Returns the value behind factors that are numbers and, once, a transposition."""
+    rank = len(value.type.shape or ()) if isinstance(value.type, TensorType) else 0
+    perm, scale = tuple(range(rank)), 1.0
+    operations: list[Op] = []
+    block = value.owner.parent if isinstance(value.owner, Op) else None
+    while isinstance(owner := value.owner, Op) and owner.parent is block:
+        form = core_form(owner)
+        if form is None:
+            break
+        if isinstance(form.op, core.Transpose) and transposes:
+            perm = tuple([form.op.perm[p] % rank for p in perm])
+            transposes = False
+            value = form.x
+        else:
+            factor = _factor(form.op, form.operands)
+            if factor is None:
+                break
+            value, scale = factor[0], scale * factor[1]
+        operations.append(owner)
+    return _Scores(value, tuple(operations), scale, perm)
+
+
+def _factor(op: core.CoreOp, operands: Sequence[object]) -> tuple[Value, float] | None:
+    """Returns a value and the number that an operation multiplies it by."""
+    if not isinstance(op, core.Mul | core.Div):
+        return None
+    a, b = operands
+    for x, c in ((a, b), (b, a))[: 2 if isinstance(op, core.Mul) else 1]:
+        factor = number(c) if isinstance(c, Value) else None
+        if factor and isinstance(x, Value) and x.type is op.results[0].type:
+            return x, factor if isinstance(op, core.Mul) else 1 / factor
+    return None
+
+
+class _Use(NamedTuple):
+    """How a mask is meant: `number` is added to scores where it is true or, `is_inverted`, where it is not."""
+
+    is_inverted: bool = False
+    number: float | None = None
+
+    def applied(self, mask: Value, like: Value) -> Value:
+        """Returns the mask as an operand of attention."""
+        if self.number is None:
+            return core.logical_not(mask) if self.is_inverted else mask
+        assert isinstance(like.type, TensorType)
+        zero, other = [core.constant(data_of(like.type.element, (), (n,))) for n in (0.0, max(self.number, _LEAST))]
+        return core.select(mask, zero, other) if self.is_inverted else core.select(mask, other, zero)
+
+
+class _Building(NamedTuple):
+    """How an attention is made of what computes it."""
+
+    perm: tuple[int, ...]
+    scale: float
+    masked_is_zero: bool
+    use: _Use
+
+    def build(self, query: Value, key: Value, value: Value, mask: Value | None = None) -> Value:
+        """Returns the result of the attention."""
+        ordered = key if self.perm == tuple(range(len(self.perm))) else core.transpose(key, self.perm)
+        used = None if mask is None else self.use.applied(mask, query)
+        return core.attention(query, ordered, value, used, self.scale, self.masked_is_zero)
+
+
+def propose_attention(parts: AttentionParts, subgraph: Subgraph) -> Iterator[Proposal]:
+    """Yields the operations that may compute the same: with each number between as a scale, and each use of a mask."""
+    low, high = _USUAL
+    factors = [1.0, *[f for n in subgraph.numbers if low < n < high for f in (n, 1 / n) if f != 1]]
+    samples = (_samples(parts),)
+    inputs = (subgraph.x, *subgraph.others)
+    for factor in dict.fromkeys(factors):
+        for use in _uses_of_mask(subgraph, parts):
+            for is_zero in (True, False) if parts.mask is not None else (False,):
+                build = _Building(parts.perm, parts.scale * factor, is_zero, use).build
+                yield Proposal(inputs, build, samples, most=len(subgraph.operations) - 1)
+
+
+def _uses_of_mask(subgraph: Subgraph, parts: AttentionParts) -> Iterator[_Use]:
+    """Yields how a mask may be meant."""
+    yield _Use()
+    mask = parts.mask
+    if mask is None or not isinstance(mask.type, TensorType) or mask.type.element is not boolean:
+        return
+    yield _Use(is_inverted=True)
+    for n in dict.fromkeys(subgraph.numbers):
+        if -math.inf < n < _MOST_MASKED:
+            yield _Use(number=n)
+            yield _Use(is_inverted=True, number=n)
+
+
+def _samples(parts: AttentionParts) -> Samples:
+    query, key, value, mask = parts.query.type, parts.key.type, parts.value.type, parts.mask
+    assert isinstance(query, TensorType)
+    assert isinstance(key, TensorType)
+    assert isinstance(value, TensorType)
+    small = (2, 3, 2, 2)
+    lead = [1 if n == 1 else small[a % 4] for a, n in enumerate((query.shape or ())[:-2])]
+    in_order = (*lead, _KEYS, _SIZE)
+    source = [0] * len(in_order)
+    for a, p in enumerate(parts.perm[: len(in_order)]):
+        source[p] = in_order[a]
+    contents: list[Data] = [
+        random_numbers(query, (*lead, _QUERIES, _SIZE), 1),
+        random_numbers(key, source, 2),
+        random_numbers(value, (*lead, _KEYS, _VALUES), 3),
+    ]
+    if mask is not None and isinstance(mask.type, TensorType):
+        shape = mask.type.shape or ()
+        full = (*lead, _QUERIES, _KEYS)
+        sizes = [1 if n == 1 else m for n, m in zip(shape, full[len(full) - len(shape) :], strict=False)]
+        contents.append(random_mask(mask.type, sizes))
+    return tuple(contents)

@@ -1,0 +1,149 @@
+"""Attention made of its parts, as exporters write them: in ONNX compared in onnxruntime, in Core ML by our engine."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import commonir as cir
+from commonir.base.diagnostics import Diagnostics
+
+from tests.passes.node_text import nodes_of
+
+_RNG = np.random.default_rng(3)
+SHAPES: dict[str, list[Any]] = {
+    "q": ["B", 2, 4, 8], "k": ["B", 2, 6, 8], "v": ["B", 2, 6, 5], "m": ["B", 1, 1, 6], "allowed": ["B", 1, 4, 6],
+    "k_rows": ["B", 6, 2, 8],
+}  # fmt: skip
+NUMBERS = {
+    "scale": 8**-0.5, "root": 8**0.5, "quarter": 8**-0.25, "zero": 0, "minus": -10000,
+    "least": np.finfo(np.float32).min, "never": -math.inf,
+}  # fmt: skip
+CAUSAL = np.where(np.tri(4, 6, dtype=bool), 0, -math.inf).astype(np.float32)
+
+# name: nodes, operators that remain
+FUSED: dict[str, tuple[str, str]] = {
+    "scale as a quotient, mask added": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Div s root\na = Add d m\nw = Softmax a axis=-1\n"
+        "y = MatMul w v"), "Expand Attention",
+    ),
+    "scale of the query, no mask": (
+        "t = Transpose k perm=[0,1,3,2]\nr = Mul q scale\ns = MatMul r t\nw = Softmax s axis=-1\ny = MatMul w v",
+        "Attention",
+    ),
+    "scale of both, transposed from rows": (
+        ("t = Transpose k_rows perm=[0,2,3,1]\nr = Mul q quarter\nu = Mul t quarter\ns = MatMul r u\n"
+        "a = Add s causal\nw = Softmax a axis=-1\ny = MatMul w v"), "Attention Transpose",
+    ),
+    "a product after the mask": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s scale\na = Where allowed d least\n"
+        "w = Softmax a axis=-1\ny = MatMul w v"), "Attention Where",
+    ),
+    "a guard against rows without keys": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s scale\na = Where allowed d never\n"
+        "w = Softmax a axis=-1\ni = IsNaN w\ng = Where i zero w\ny = MatMul g v"), "Attention",
+    ),
+    "softmax of its parts": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s scale\nh = ReduceMax d axes keepdims=1\n"
+        "e = Sub d h\np = Exp e\nu = ReduceSum p axes keepdims=1\nw = Div p u\ny = MatMul w v"), "Attention",
+    ),
+}  # fmt: skip
+STAYS: dict[str, tuple[str, str]] = {
+    "rows without keys that are NaN": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s scale\na = Where allowed d never\n"
+        "w = Softmax a axis=-1\ny = MatMul w v"),
+        "attention: 1 place looks like it, and stays: 'y': onnx has no single operation for it",
+    ),
+    "weights that are an output": (
+        "t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s scale\nz = Softmax d axis=-1\ny = MatMul z v",
+        "attention: 1 place looks like it, and stays: 'y': 'z' inside of it is used elsewhere",
+    ),
+    "softmax along another axis": (
+        "t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s scale\nw = Softmax d axis=-2\ny = MatMul w v", "",
+    ),
+    "a mask that multiplies": (
+        "t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s m\nw = Softmax d axis=-1\ny = MatMul w v", "",
+    ),
+}  # fmt: skip
+
+
+def _save(path: Path, text: str, opset: int = 23, batch: Any = "B") -> dict[str, list[int]]:
+    nodes = nodes_of(text)
+    used = {i for n in nodes for i in n.input}
+    shapes = {n: [batch if d == "B" else d for d in s] for n, s in SHAPES.items() if n in used}
+    kind = {"allowed": TensorProto.BOOL}
+    inputs = [helper.make_tensor_value_info(n, kind.get(n, TensorProto.FLOAT), s) for n, s in shapes.items()]
+    outputs = [
+        helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in ("y", "z") if n == "y" or "z = " in text
+    ]
+    values = {n: np.float32(v) for n, v in NUMBERS.items()} | {"causal": CAUSAL, "axes": np.array([-1], np.int64)}
+    stored = [numpy_helper.from_array(np.asarray(v), n) for n, v in values.items() if n in used]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, stored)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10), path)
+    return {n: [2 if d == "B" else d for d in s] for n, s in shapes.items()}
+
+
+def _inputs(shapes: dict[str, list[int]]) -> dict[str, Any]:
+    rng = np.random.default_rng(1)
+    out: dict[str, Any] = {n: rng.standard_normal(s).astype(np.float32) for n, s in shapes.items()}
+    if "allowed" in out:
+        out["allowed"] = out["allowed"] > 0
+        out["allowed"][0, 0, 1] = False
+    return out
+
+
+def _outputs(path: Path, inputs: dict[str, Any]) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(str(path), options).run(None, inputs)
+
+
+@pytest.mark.parametrize("name", FUSED)
+def test_parts_become_attention_that_onnxruntime_computes_alike(name: str, tmp_path: Path) -> None:
+    text, left = FUSED[name]
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    inputs = _inputs(_save(before, text))
+    cir.save(cir.optimize(cir.load(before), fuse="attention"), after)
+    assert Counter(node.op_type for node in onnx.load(after).graph.node) == Counter(left.split())
+    for expected, result in zip(_outputs(before, inputs), _outputs(after, inputs), strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5, strict=True)
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_other_products_of_matrices_stay(name: str, tmp_path: Path) -> None:
+    text, note = STAYS[name]
+    path = tmp_path / "m.onnx"
+    _save(path, text)
+    findings = Diagnostics()
+    names = Counter(op.name for op in cir.optimize(cir.load(path), fuse="attention", findings=findings).walk())
+    assert (names["onnx.MatMul"], names["onnx.Attention"]) == (2, 0)
+    notes = [d.message for d in findings if d.code.id == "N0605"]
+    assert [n.startswith(note) for n in notes] == [True] if note else not notes
+
+
+def test_a_note_names_the_operator_set_of_attention(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    _save(path, FUSED["scale of the query, no mask"][0], opset=17)
+    findings = Diagnostics()
+    cir.optimize(cir.load(path), fuse="all", findings=findings)
+    (note,) = [d.message for d in findings if d.code.id == "N0605"]
+    assert note == "attention: 1 place looks like it, and stays: 'y': it needs opset23, and the program has opset17"
+
+
+@pytest.mark.parametrize("name", ["scale as a quotient, mask added", "scale of the query, no mask"])
+def test_core_ml_attention_takes_other_scales_into_the_query(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    inputs = _inputs(_save(path, FUSED[name][0], batch=2))
+    program = cir.convert(cir.load(path), "coreml", target="iOS18", fuse="all")
+    names = Counter(op.name for op in program.walk())
+    assert (names["mil.scaled_dot_product_attention"], names["mil.matmul"], names["mil.softmax"]) == (1, 0, 0)
+    result: Any = cir.run(program, inputs)["y"]
+    np.testing.assert_allclose(result, _outputs(path, inputs)[0], rtol=1e-5, atol=1e-5, strict=True)
