@@ -12,7 +12,7 @@ from onnx import TensorProto
 
 import commonir as cir
 
-from tests.passes.small_models import Case, check, ints, node, save
+from tests.passes.small_models import Case, check, ints, node, outputs_of, save
 from tests.work_counts import calls_of
 
 BOUNDS = {"n0": ints(0), "n1": ints(1), "n2": ints(2), "n3": ints(3), "n4": ints(4), "end": ints(2**63 - 1)}
@@ -176,3 +176,31 @@ def _large(kind: str, count: int) -> Case:
                 nodes += [node("Exp", f"e{n}", f"f{n}")]
                 last = f"f{n}"
             return Case([*nodes, node("Neg", last, "y")], {}, ["N", 4], {})
+
+
+def _common_ir(name: str, folder: Path) -> tuple[cir.Module, cir.Module]:
+    """Returns a case as a graph of Common IR, before and after it is optimized, both saved and loaded again."""
+    save(folder / "m.onnx", CASES[name])
+    module = cir.convert(cir.load(folder / "m.onnx"), "common_ir")
+    out: list[cir.Module] = []
+    for n, each in enumerate((module, cir.optimize(module))):
+        path = folder / f"{n}.cir"
+        cir.save(each, path, format="common_ir")
+        out.append(cir.load(path))
+    return out[0], out[1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*[n for n in CASES if "become" in n], "a limit within others is enough", "slices that leave a part out stay"],
+)
+def test_graphs_of_common_ir_are_combined_too(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    before, after = _common_ir(name, tmp_path)
+    assert not [d for d in cir.verify(after) if d.is_error]
+    assert cir.summarize(after).operations == {f"onnx.{operator}": count for operator, count in case.left.items()}
+    x = np.random.default_rng(0).standard_normal([n if isinstance(n, int) else 2 for n in case.shape]).astype("f4")
+    expected = outputs_of(tmp_path / "m.onnx", case, x)
+    for name_of, value in zip(case.outputs.split(), expected, strict=True):
+        assert np.asarray(cir.run(after, {"x": x})[name_of]).tobytes() == value.tobytes()
+        assert np.asarray(cir.run(before, {"x": x})[name_of]).tobytes() == value.tobytes()

@@ -634,7 +634,8 @@ def _from_core(module: Module, like: Function, operation_set: str) -> Module | N
     """Converts a core module of one function to the dialect of another function, and an operation set of it."""
     from commonir.conversions.conversion import Conversions  # noqa: PLC0415  loads conversions
 
-    conversion = Conversions().get(like.name.partition(".")[0])
+    # Its operations are of the dialect of its constants: graphs of Common IR hold operators of ONNX.
+    conversion = Conversions().get((like.constants or like.name).partition(".")[0])
     return None if conversion.beside is None else conversion.beside(module, operation_set or like.operation_set)
 
 
