@@ -6,18 +6,24 @@ import numpy as np
 
 import commonir as cir
 from commonir.runtime.comparing.divergence import Side, ValueComparison
+from commonir.runtime.comparing.live_values import LiveValues
 from commonir.runtime.engine import Engines
 
 from tests.work_counts import lines_of
 
 
-def _comparison(count: int) -> ValueComparison:
-    """Returns a comparison of a program of independent sums with itself."""
+def _program(count: int) -> cir.Module:
+    """Returns a program of independent sums."""
     lines = [f"%y{n} = arith.addf %x, %x : tensor<2xf32>" for n in range(count)]
     types = ", ".join(["tensor<2xf32>"] * count)
     lines.append(f"return {', '.join([f'%y{n}' for n in range(count)])} : {types}")
     text = "\n".join([f"func.func @main(%x: tensor<2xf32>) -> ({types}) {{", *lines, "}"])
-    sides = [Side(cir.loads(text, format="mlir"), Engines().get("numpy")) for _ in "ab"]
+    return cir.loads(text, format="mlir")
+
+
+def _comparison(count: int) -> ValueComparison:
+    """Returns a comparison of a program of independent sums with itself."""
+    sides = [Side(_program(count), Engines().get("numpy")) for _ in "ab"]
     return ValueComparison(sides[0], sides[1], {"x": np.zeros(2, np.float32)})
 
 
@@ -28,3 +34,28 @@ def test_operations_behind_each_value_are_found_in_linear_time() -> None:
         work.append(lines_of(lambda comparing=comparing: [comparing.slices(pair) for pair in comparing.pairs]))
     short, middle, long = work
     assert long - middle < 2.3 * (middle - short)
+
+
+def test_profiling_many_live_values_takes_linear_work() -> None:
+    """Each sum is needed until the end."""
+    work: list[int] = []
+    cir.profile(_program(40), repeat=1, warmup=0)  # loading does not count
+    for count in (40, 80, 160):
+        module = _program(count)
+        work.append(lines_of(lambda module=module: cir.profile(module, repeat=1, warmup=0)))
+    short, middle, long = work
+    assert long - middle < 2.3 * (middle - short)
+
+
+def test_values_at_the_peak_are_those_that_were_live_when_they_took_most_memory() -> None:
+    a, b, c = [v for op in _program(3).main.body.operations for v in op.results]
+    live = LiveValues()
+    for value, size, dropped in ((a, 10, a), (b, 30, None), (c, 5, b)):
+        live.begin_piece()
+        live.add(value, np.zeros(size, np.uint8))
+        live.end_piece()
+        if dropped is not None:
+            live.drop(dropped)
+    assert (live.peak.values, live.peak.size_bytes) == (2, 35)
+    assert live.at_peak == (b, c)
+    assert list(live) == [c]

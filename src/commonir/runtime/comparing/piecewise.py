@@ -19,7 +19,6 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
@@ -31,9 +30,10 @@ from commonir.ods import Op, traits
 from commonir.ods.specialize import specialize, specialized_type
 from commonir.passes.named_values import returnable
 from commonir.runtime.binding import bind, requirements
+from commonir.runtime.comparing.live_values import LiveValues, Peak
 from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions
 from commonir.runtime.limits import time_is_up
-from commonir.runtime.values import flat_array, is_array, value_type
+from commonir.runtime.values import is_array, value_type
 from commonir.symbolic import DimExpr
 from commonir.symbolic.dims import symbols_in
 
@@ -43,13 +43,6 @@ PIECE_BYTES = 1 << 26
 """The size of the results of one piece, unless those of a single operation are larger."""
 
 _REFERRING = (core.Call, ml_program.GlobalLoadConst, Invocation)
-
-
-class Peak(NamedTuple):
-    """The largest number and size of values that were live between pieces."""
-
-    values: int
-    size_bytes: int
 
 
 class PiecewiseRun:
@@ -70,9 +63,7 @@ class PiecewiseRun:
 
         Raises: DiagnosticError when the inputs do not fit (E0701 to E0703, E0707).
         """
-        self.peak = Peak(0, 0)
         self.live_bytes = 0
-        self.peak_values: tuple[Value, ...] = ()
         self._module = module
         self._engine = engine
         self._options = options
@@ -83,8 +74,13 @@ class PiecewiseRun:
         bound = bind(function, inputs, requirements(function), check_lower_bounds=False)
         self._dims = dict(bound.dims)
         self._inputs = {**dict(zip(function.inputs, bound.arrays, strict=True)), **known}
-        self._live: dict[Value, Array] = {}
+        self._live = LiveValues()
         self._seconds = 0.0
+
+    @property
+    def peak(self) -> Peak:
+        """The most values that were live at once, and the most bytes."""
+        return self._live.peak
 
     def values(self, requested: Sequence[Value]) -> Iterator[Array]:
         """Yields the arrays of values of the function's body, in this order.
@@ -92,10 +88,10 @@ class PiecewiseRun:
         Raises: DiagnosticError as the engine does.
         """
         steps = _schedule(requested, self._inputs)
-        self._live = dict(self._inputs)
+        self._live = LiveValues(self._inputs)
         uses_left = Counter(v for op in steps for v in _captured(op))
         uses_left.update(requested)
-        self._drop_unused(uses_left)
+        self._drop_unused(self._inputs, uses_left)
         yielded = 0
         for piece in self._pieces(steps):
             self._run_piece(piece, uses_left)
@@ -109,11 +105,13 @@ class PiecewiseRun:
         array = self._live[value]
         uses_left[value] -= 1
         if not uses_left[value]:
-            del self._live[value]
+            self._live.drop(value)
         return array
 
-    def _drop_unused(self, uses_left: Mapping[Value, int]) -> None:
-        self._live = {v: a for v, a in self._live.items() if uses_left[v]}
+    def _drop_unused(self, values: Iterable[Value], uses_left: Mapping[Value, int]) -> None:
+        for v in values:
+            if not uses_left[v]:
+                self._live.drop(v)
 
     # -- pieces
 
@@ -142,6 +140,7 @@ class PiecewiseRun:
         return specialized.element.size_bytes(prod(specialized.static_shape))
 
     def _run_piece(self, piece: Sequence[Operation], uses_left: Counter[Value]) -> None:
+        self._live.begin_piece()
         defined = {v for op in piece for v in op.results}
         captured = list(dict.fromkeys(v for op in piece for v in _captured(op) if v not in defined))
         for op in piece:
@@ -152,14 +151,12 @@ class PiecewiseRun:
             feeds = {_input_name(n): self._live[v] for n, v in enumerate(captured)}
             results = self._run_module(module, feeds)
             for v, array in zip(outputs, results.values(), strict=True):
-                self._live[v] = array
+                self._live.add(v, array)
                 if is_array(array):
                     self._bind_dims(v.type, array.shape)
-        self.live_bytes = sum(flat_array(x).nbytes for x in self._live.values())
-        if self.live_bytes > self.peak.size_bytes:
-            self.peak_values = tuple(self._live)
-        self.peak = Peak(max(self.peak.values, len(self._live)), max(self.peak.size_bytes, self.live_bytes))
-        self._drop_unused(uses_left)
+        self._live.end_piece()
+        self.live_bytes = self._live.size_bytes
+        self._drop_unused(captured, uses_left)
 
     def _run_module(self, module: Module, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         """Runs a piece within the remaining time."""

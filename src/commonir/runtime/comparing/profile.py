@@ -184,7 +184,6 @@ class ProfiledRun(PiecewiseRun):
         names = (*side.outputs.items(), *reversed(side.values.items()))
         self._names = {v: n for n, v in names}
         self._piece: Sequence[Operation] = ()
-        self._sizes: dict[Value, int] = {v: flat_array(x).nbytes for v, x in self._inputs.items()}
 
     def _pieces(self, steps: Sequence[Operation]) -> Iterator[list[Operation]]:
         piece: list[Operation] = []
@@ -198,18 +197,15 @@ class ProfiledRun(PiecewiseRun):
     def named_peak(self) -> dict[str, int]:
         """Returns the values that were live when most memory was used, with their sizes, largest first."""
         names = {v: n for n, v in (*self._side.inputs.items(), *self._side.values.items(), *self._side.outputs.items())}
-        sizes = {names.get(v, v.name or "unnamed"): self._peak_bytes_of(v) for v in self.peak_values}
+        live = self._live
+        sizes = {names.get(v, v.name or "unnamed"): live.sizes_bytes[v] for v in live.at_peak}
         return dict(sorted(sizes.items(), key=lambda item: -item[1]))
 
     def _run_piece(self, piece: Sequence[Operation], uses_left: Counter[Value]) -> None:
         count = len(self.entries)
         super()._run_piece(piece, uses_left)
-        self._sizes.update({v: flat_array(x).nbytes for v, x in self._live.items()})
         if len(self.entries) > count:
             self.entries[-1] = self.entries[-1].replaced(live_bytes=self.live_bytes)
-
-    def _peak_bytes_of(self, value: Value) -> int:
-        return self._sizes.get(value, 0)
 
     def _run_module(self, module: Module, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         executable = self._engine.prepare(module, None, self._options)
