@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import commonir as cir
 from commonir.runtime.comparing.divergence import Side, ValueComparison
@@ -36,11 +37,12 @@ def test_operations_behind_each_value_are_found_in_linear_time() -> None:
     assert long - middle < 2.3 * (middle - short)
 
 
+@pytest.mark.slow
 def test_profiling_many_live_values_takes_linear_work() -> None:
     """Each sum is needed until the end."""
     work: list[int] = []
-    cir.profile(_program(40), repeat=1, warmup=0)  # loading does not count
-    for count in (40, 80, 160):
+    cir.profile(_program(20), repeat=1, warmup=0)  # loading does not count
+    for count in (20, 40, 80):
         module = _program(count)
         work.append(lines_of(lambda module=module: cir.profile(module, repeat=1, warmup=0)))
     short, middle, long = work
