@@ -5,7 +5,9 @@ that is refused with what to do; never one that computes other numbers. The next
 from __future__ import annotations
 
 import os
+import random
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ _CALLS = ("open", "rename", "replace", "unlink", "link", "mkdir", "rmdir", "fsyn
 _MOST_CALLS = 500
 _SIDE = 8
 _OLD, _NEW = 1.0, 2.0
+_REPLACED = {"E0101", "E0102", "E0277", "E0279"}
 
 
 def _program(factor: float) -> Module:
@@ -52,6 +55,29 @@ _FORMS: dict[str, tuple[str, str | None, Callable[[Module, Path], object]]] = {
     "coreml": ("m.mlpackage", "mil", cir.save),
     "ark": ("m.ark.json", "ark", cir.save),
 }
+
+
+def _scaled(factor: float) -> Module:
+    """A product of the input with a number, sharded between two ranks, which have no weights."""
+    onnx = pytest.importorskip("onnx")
+    helper = onnx.helper
+    number = onnx.numpy_helper.from_array(np.array(factor, np.float32), "c")
+    info = [helper.make_tensor_value_info(name, 1, [2, _SIDE]) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node("Mul", ["x", "c"], ["y"])], "g", info[:1], info[1:], [number])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    program = cir.loads(model.SerializeToString(), format="onnx")
+    return cir.convert(program, "ark", ranks=2, parallel="data")
+
+
+def _factors(path: Path) -> set[float]:
+    """The factors of the ranks of a program; none when it is refused."""
+    try:
+        program = cir.load(path.with_name("m.rank0.ark.json"))
+    except cir.DiagnosticError as error:
+        assert [d.code.id for d in error.diagnostics] == ["E0277"]
+        return set()
+    ones = {name: np.ones_like(array) for name, array in cir.random_inputs(program).items()}
+    return {float(array.flat[0]) for array in cir.run(program, ones).values()}
 
 
 def _programs(form: str) -> tuple[Path, list[Module], Callable[[Module, Path], object]]:
@@ -100,9 +126,17 @@ def _factor(path: Path) -> float | None:
     except cir.DiagnosticError as error:
         assert "did not end" in str(error)
         return None
+    return _factor_of(program)
+
+
+def _factor_of(program: Module) -> float:
     (output,) = cir.run(program, {program.inputs[0].name or "": np.ones((1, _SIDE), np.float32)}).values()
     assert np.all(output == output.flat[0])
     return float(output.flat[0]) / _SIDE
+
+
+def _read_factor(path: Path) -> float:
+    return _factor_of(cir.load(path))
 
 
 def _check(form: str, folder: Path, places: range) -> int:
@@ -134,3 +168,80 @@ def test_a_killed_save_leaves_the_old_or_the_new_model(tmp_path: Path, at: int) 
 def test_a_save_killed_between_system_calls_leaves_a_whole_program(tmp_path: Path, form: str) -> None:
     count = _check(form, tmp_path, range(_MOST_CALLS))
     assert 5 < count < _MOST_CALLS
+
+
+@pytest.mark.slow
+def test_a_killed_save_leaves_no_mixture_of_ranks(tmp_path: Path) -> None:
+    old, new = _scaled(_OLD), _scaled(_NEW)
+    found: list[set[float]] = []
+    for at in range(_MOST_CALLS):
+        path = tmp_path / str(at) / "m.ark.json"
+        path.parent.mkdir()
+        cir.save(old, path)
+        expected = _files(path.parent)
+        if not _killed(lambda p=path: cir.save(new, p), at):
+            break
+        found.append(_factors(path))
+        cir.save(new, path)
+        assert _factors(path) == {_NEW}
+        assert _files(path.parent) == expected
+    assert {tuple(f) for f in found} == {(_OLD,), (_NEW,), ()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", list(_FORMS))
+def test_a_save_killed_at_any_moment_leaves_a_whole_program(tmp_path: Path, form: str) -> None:
+    name, (old, new), save = _programs(form)
+    rng = random.Random(form)
+    for n in range(50):
+        path = tmp_path / str(n) / name
+        path.parent.mkdir()
+        save(old, path)
+        process = os.fork()
+        if process == 0:
+            while True:
+                save(new, path)
+                save(old, path)
+        time.sleep(0.03 * rng.random())
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        assert _factor(path) in ((_OLD, _NEW, None) if form == "ark" else (_OLD, _NEW))
+
+
+def _write(save: Callable[[Module, Path], object], program: Module, path: Path, times: int) -> int:
+    """Saves a program several times in a process of its own, and returns its number."""
+    process = os.fork()
+    if process == 0:
+        status = 1
+        try:
+            for _ in range(times):
+                save(program, path)
+            status = 0
+        finally:
+            os._exit(status)
+    return process
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", list(_FORMS))
+def test_of_two_writers_a_reader_sees_one_or_the_other(tmp_path: Path, form: str) -> None:
+    name, programs, save = _programs(form)
+    path = tmp_path / name
+    save(programs[0], path)
+    writers = [_write(save, program, path, 50) for program in programs]
+    seen: list[float] = []
+    while writers:
+        process, status = os.waitpid(writers[0], os.WNOHANG)
+        if process:
+            assert status == 0
+            del writers[0]
+        try:
+            factor = _read_factor(path)
+        except cir.DiagnosticError as error:
+            # What was loaded has been replaced before it was read: its error says so.
+            assert {d.code.id for d in error.diagnostics} <= _REPLACED
+        else:
+            seen.append(factor)
+    assert set(seen) <= {_OLD, _NEW}
+    assert _read_factor(path) in (_OLD, _NEW)
+    assert not [file for file in _files(tmp_path) if file.endswith(".tmp")]

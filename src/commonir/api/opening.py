@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from commonir.base.codes import CANNOT_WRITE, UNKNOWN_OUTPUT_FORMAT
@@ -372,9 +373,14 @@ def _read_options(library_path: Sequence[Path_], *, allow_fetch: bool) -> ReadOp
 
 
 def _size_bytes(path: Path) -> int:
-    if path.is_dir():
-        return sum(p.stat().st_size for p in path.rglob("*") if p.is_file())
-    return path.stat().st_size
+    """Returns the bytes of a file or of the files in a folder, without those that another process has replaced."""
+
+    def size_of(file: Path) -> int:
+        with suppress(FileNotFoundError):
+            return file.stat().st_size
+        return 0
+
+    return sum([size_of(p) for p in path.rglob("*") if p.is_file()]) if path.is_dir() else size_of(path)
 
 
 def _require_format(formats: Formats, expected: Format, path: Path_) -> None:

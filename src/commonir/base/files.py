@@ -128,7 +128,7 @@ def atomic_files(
     They are replaced in order. If one cannot be replaced, those before it are restored. Those `beside` are found by
     names that follow from those of the others, and come last. Old ones are set aside before the others are replaced,
     and new ones get their names after it: a process killed in between leaves none that belongs to another file, and
-    `is_unfinished` says why it is missing.
+    `is_unfinished` says why it is missing. Of several that are replaced, `is_replaced_in_part` says whether all were.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY. Other exceptions of the block pass through.
     """
@@ -242,6 +242,15 @@ def is_unfinished(target: Path) -> bool:
     return any(match[4] for _, match in _temporaries_of(target))
 
 
+def is_replaced_in_part(targets: Sequence[Path]) -> bool:
+    """Returns whether a process has replaced some of the files that belong together, and not yet the others."""
+    real = [Path(os.path.realpath(target)) for target in targets]
+    with suppress(OSError):
+        if not any(is_temporary(name) for folder in {t.parent for t in real} for name in os.listdir(folder)):
+            return False
+    return len({is_unfinished(target) for target in real}) > 1
+
+
 def _temporaries_of(target: Path) -> Iterator[tuple[str, re.Match[str]]]:
     start = _hidden(target)
     try:
@@ -348,11 +357,14 @@ def _take_places(new: list[Path], targets: Sequence[Path], first_beside: int) ->
             keep(target, aside)
 
     try:
-        for n, target in list(enumerate(targets))[first_beside:]:
+        for n, target in enumerate(targets):
+            if n < first_beside == 1:
+                continue
             ready = new[n].with_name(new[n].name.removesuffix(_TEMPORARY) + _READY + _TEMPORARY)
             new[n].rename(ready)
             new[n] = ready
-            set_aside(target, Path.rename)
+            if n >= first_beside:
+                set_aside(target, Path.rename)
         for built, target in list(zip(new, targets, strict=True))[:first_beside]:
             set_aside(target, _keep)
             built.replace(target)

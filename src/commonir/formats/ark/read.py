@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import ARK_RANKS, ARK_TENSOR, FILE_NOT_ACCESSIBLE
+from commonir.base.files import is_replaced_in_part
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.safe_paths import open_regular
 from commonir.base.text import escape
@@ -37,12 +39,47 @@ def read(path: str | os.PathLike[str], dialects: Dialects) -> Opened:
     place = Path(path)
     if place.is_dir():
         return read_folder(place, dialects)
-    rank, diagnostics = _read_file(place)
+    reading = _Reading()
+    rank, diagnostics = reading.read(place)
     if rank is None or rank.world_size == 1:
-        return _program([(rank, diagnostics)])
+        return reading.checked(_program([(rank, diagnostics)]))
     files, missing = siblings(place, rank.rank, rank.world_size)
-    module, diagnostics = _program([(rank, diagnostics) if file == place else _read_file(file) for file in files])
+    ranks = [(rank, diagnostics) if file == place else reading.read(file) for file in files]
+    module, diagnostics = reading.checked(_program(ranks))
     return module, [*diagnostics, *missing]
+
+
+class _Reading:
+    """Reads the files of a program, and requires that they belong together."""
+
+    def __init__(self) -> None:
+        self._statuses: dict[Path, os.stat_result | None] = {}
+
+    def read(self, path: Path) -> tuple[ark.Rank | None, list[Diagnostic]]:
+        """Reads one file, and that of its weights."""
+        self._statuses[path] = _status(path)
+        return _read_file(path)
+
+    def checked(self, program: Opened) -> Opened:
+        """Returns the program, or an error when another process replaces, or has replaced, its files."""
+        files = list(self._statuses)
+        for path, before in self._statuses.items():
+            now = _status(path)
+            if before is not None and (now is None or not os.path.samestat(before, now)):
+                message = "the file was replaced while the program was read"
+                return None, [Diagnostic(ARK_RANKS, message, file=os.fspath(path), help="load the program again")]
+        return (None, [*program[1], _unfinished(files)]) if is_replaced_in_part(files) else program
+
+
+def _status(path: Path) -> os.stat_result | None:
+    with suppress(OSError):
+        return path.stat()
+    return None
+
+
+def _unfinished(files: Sequence[Path]) -> Diagnostic:
+    message = "a save of this program did not end: the files of some ranks are old, those of others new"
+    return Diagnostic(ARK_RANKS, message, file=os.fspath(files[0]), help="save the program again")
 
 
 def read_folder(folder: Path, dialects: Dialects) -> Opened:
@@ -67,8 +104,9 @@ def _several(folder: Path, groups: Mapping[str, Sequence[Path]]) -> Diagnostic:
 
 def read_files(paths: Sequence[str | os.PathLike[str]], _dialects: Dialects) -> Opened:
     """The program of some files, one for each rank, and nothing beside them."""
-    read = [_read_file(Path(path)) for path in paths]
-    module, diagnostics = _program(read)
+    reading = _Reading()
+    read = [reading.read(Path(path)) for path in paths]
+    module, diagnostics = reading.checked(_program(read))
     ranks = [rank for rank, _ in read if rank is not None]
     arguments = {rank.rank for rank in ranks}
     if len(ranks) == len(read) and ranks:
