@@ -24,7 +24,7 @@ _CALLS = ("open", "rename", "replace", "unlink", "link", "mkdir", "rmdir", "fsyn
 _MOST_CALLS = 500
 _SIDE = 8
 _OLD, _NEW = 1.0, 2.0
-_REPLACED = {"E0101", "E0102", "E0277", "E0279"}
+_REPLACED = {"E0101", "E0102", "E0111", "E0277", "E0279"}
 
 
 def _program(factor: float) -> Module:

@@ -166,3 +166,13 @@ def test_large_windows_are_converted_without_listing_positions() -> None:
     start = time.process_time()
     cir.convert(cir.loads(content, format="onnx"), "tosa")
     assert time.process_time() - start < 5
+
+
+def test_a_transposition_of_axes_that_do_not_exist_is_not_optimized() -> None:
+    module = _mlir(
+        "func.func @f(%a: tensor<1x4xf32>) -> tensor<4x1xf32> {\n"
+        "  %0 = tosa.transpose %a {perms = array<i32: 1, 7>} : (tensor<1x4xf32>) -> tensor<4x1xf32>\n"
+        "  return %0 : tensor<4x1xf32>\n}\n"
+    )
+    assert [d.is_error for d in cir.verify(module)] != []
+    cir.optimize(module)

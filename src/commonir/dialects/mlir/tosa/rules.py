@@ -256,6 +256,9 @@ def _moves_ones(op: Transpose, editor: Editor) -> bool:
     sizes, expected = dims_of(op.input1.type), dims_of(op.output.type)
     if sizes is None or expected is None or sizes.count(None) > 1 or expected.count(None) != sizes.count(None):
         return False
+    if sorted(op.perms) != list(range(len(sizes))):
+        # The program was not verified.
+        return False
     kept = [axis for axis in op.perms if sizes[axis] != 1]
     if kept != sorted(kept) or op.perms == tuple(range(len(op.perms))):
         return False
