@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
@@ -55,3 +56,13 @@ def test_retyping_with_the_same_type_keeps_known_dims() -> None:
 def test_copy_has_the_class_of_its_source() -> None:
     module = Module()
     assert clone(module).functions == {}
+
+
+def test_a_value_is_replaced_at_each_of_its_uses_by_one_operation() -> None:
+    a, b, c = [Value(tensor(f32, 2)) for _ in "abc"]
+    end = ml_program.Return((a, b, a, c, a))
+    a.replace_all_uses_with(b)
+    assert end.operands == (b, b, b, c, b)
+    assert (a.use_count, b.use_count) == (0, 4)
+    c.replace_all_uses_with(a)
+    assert end.operands == (b, b, b, a, b)
