@@ -3,9 +3,10 @@
     python -m benchmarks.graph_optimization PATHS.. [--exports FOLDER] [--only TEXT] [--least N] [--no-time]
 
 Paths are models, or folders that are searched for them. Nodes count in all nested graphs, without `Constant`. Times are
-of onnxruntime on one thread, without its own optimization and with all of it: each model is in a process of its own,
-and the processes of one source take turns. Outputs are compared with those of the source, both without optimization:
-equal bit for bit, or the largest difference over the largest magnitude. Models of less than N nodes (20) are left out.
+the CPU time of onnxruntime on one thread, without its own optimization and with all of it: each model is in a process
+of its own, and the processes of one source take turns. Outputs are compared with those of the source, both without
+optimization: equal bit for bit, or the largest difference over the largest magnitude. Models of less than N nodes (20)
+are left out.
 
 With torch and transformers, `--exports` first makes the models of `graph_exports` in a folder. Needs onnxslim.
 """
@@ -33,10 +34,10 @@ from benchmarks.harness import report
 
 Array = NDArray[np.generic]
 
-_OURS = (sys.executable, "-m", "commonir", "opt")
+_OURS = (sys.executable, "-m", "commonir", "opt", "--no-check")
 _SLIM = "import sys, onnxslim; onnxslim.slim(sys.argv[1], sys.argv[2])"
 _LIMIT_SECONDS = 600
-_ROUNDS = 15
+_ROUNDS = 10
 _LEAST_NODES = 20
 _ERROR = 1e-4
 _HALF_ERROR = 2e-2
@@ -46,22 +47,26 @@ _NODES_OF_ONE, _BYTES, _NOISE = 1.05, 1.01, 1.02
 _TIMER = """
 import sys, time
 import numpy, onnxruntime
-options = onnxruntime.SessionOptions()
-options.intra_op_num_threads = options.inter_op_num_threads = 1
-options.log_severity_level = 4
-if sys.argv[3] == "off":
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-session = onnxruntime.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"])
 inputs = dict(numpy.load(sys.argv[2]))
-inputs = {i.name: inputs[i.name] for i in session.get_inputs()}
-session.run(None, inputs)
+sessions = []
+for level in (onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    options.graph_optimization_level = level
+    sessions.append(onnxruntime.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"]))
+inputs = {i.name: inputs[i.name] for i in sessions[0].get_inputs()}
+for session in sessions:
+    session.run(None, inputs)
 print("ready", flush=True)
 for line in sys.stdin:
-    count, end, start = 0, time.perf_counter() + 0.03, time.process_time()
-    while count < 3 or time.perf_counter() < end:
-        session.run(None, inputs)
-        count += 1
-    print((time.process_time() - start) / count, flush=True)
+    for session in sessions:
+        count, start = 0, time.process_time()
+        while count < 2 or time.process_time() - start < 0.015:
+            session.run(None, inputs)
+            count += 1
+        print((time.process_time() - start) / count, end=" ")
+    print(flush=True)
 """
 _VARIANTS = ("cir", "fast", "slim")
 _COLUMNS = ("off", "default")
@@ -283,16 +288,13 @@ def _error(found: Sequence[Array], expected: Sequence[Array]) -> float:
 
 
 def _times(models: Mapping[str, Path], inputs: Path) -> dict[str, dict[str, float]]:
-    """Returns times over those of the source, by variant and setting."""
-    seconds = {setting: _seconds(models, inputs, setting) for setting in _COLUMNS}
-    return {n: {s: seconds[s][n] / seconds[s]["source"] for s in _COLUMNS} for n in models}
+    """Returns times over those of the source, by variant and setting.
 
-
-def _seconds(models: Mapping[str, Path], inputs: Path, setting: str) -> dict[str, float]:
-    """Returns the CPU time of a run of each model, the low decile over rounds in which they take turns."""
+    The CPU time of a run is the low decile over rounds in which the models take turns.
+    """
     processes = {
         n: subprocess.Popen(
-            [sys.executable, "-c", _TIMER, str(path), str(inputs), setting],
+            [sys.executable, "-c", _TIMER, str(path), str(inputs)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -300,23 +302,30 @@ def _seconds(models: Mapping[str, Path], inputs: Path, setting: str) -> dict[str
         )
         for n, path in models.items()
     }
-    found: dict[str, list[float]] = {n: [] for n in models}
+    found: dict[str, list[list[float]]] = {n: [] for n in models}
     try:
         for process in processes.values():
-            assert process.stdout is not None
-            process.stdout.readline()
+            _answer(process)
         for _ in range(_ROUNDS):
             for n, process in processes.items():
                 assert process.stdin is not None
-                assert process.stdout is not None
                 process.stdin.write("\n")
                 process.stdin.flush()
-                found[n].append(float(process.stdout.readline() or "nan"))
+                found[n].append([float(t) for t in _answer(process)])
     finally:
         for process in processes.values():
             process.kill()
             process.wait()
-    return {n: statistics.quantiles(values, n=10)[0] for n, values in found.items()}
+    if not all(len(times) == len(_COLUMNS) for rounds in found.values() for times in rounds):
+        return {}
+    seconds = {n: [statistics.quantiles(column, n=10)[0] for column in zip(*r, strict=True)] for n, r in found.items()}
+    return {n: {s: seconds[n][i] / seconds["source"][i] for i, s in enumerate(_COLUMNS)} for n in models}
+
+
+def _answer(process: subprocess.Popen[str]) -> list[str]:
+    """Returns the words that a process prints next; none if it has ended."""
+    assert process.stdout is not None
+    return process.stdout.readline().split()
 
 
 # -- printing

@@ -381,6 +381,11 @@ operation whose reference consists of one core operation, and what it gives is w
 A rule applies where it leaves fewer operations, and nothing else uses the results between them. Rules of the level
 `fast` (`cir opt --level fast`, `simplify{level=fast}`) may change how results are rounded; all others keep every bit.
 
+Other optimizers round by default: onnxslim folds normalizations into convolutions and makes `Gemm` of `MatMul` and
+`Add`. Where a model has such operations, `cir opt` leaves as few only at the level `fast`
+([measurements](performance.md#graph-optimization)). A constant is not computed where the model would become more than
+1 % larger, so that weights that a model computes by `ConstantOfShape` stay computed, at both levels.
+
 | rule | core operations | level | effect |
 |---|---|---|---|"""
 

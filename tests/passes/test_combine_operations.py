@@ -188,6 +188,29 @@ FAST: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], list[Any], dict[str,
         [_node("Gemm", "x w b", "a", transB=1), _node("BatchNormalization", "a s o m v", "y")],
         {"w": _floats(4, 3), "b": FILTER["b"], **STATISTICS}, ["N", 3], {"Gemm": 1},
     ),
+    "a normalization moves into a product of matrices": (
+        [_node("MatMul", "x w", "a"), _node("BatchNormalization", "a s o m v", "y")],
+        {"w": _floats(3, 4), **STATISTICS}, ["N", 3], {"Gemm": 1},
+    ),
+    "a normalization moves into a product of matrices with a bias": (
+        [
+            _node("MatMul", "x w", "a"), _node("Add", "a b", "c"), _node("BatchNormalization", "c s o m v", "d"),
+            _node("Gemm", "d u b", "e"), _node("BatchNormalization", "e s o m v", "y"),
+        ],
+        {"w": _floats(3, 4), "u": _floats(4, 4), "b": FILTER["b"], **STATISTICS}, ["N", 3], {"Gemm": 2},
+    ),
+    "a product of matrices that something else uses stays before a normalization": (
+        [_node("Gemm", "x w b", "a"), _node("BatchNormalization", "a s o m v", "c"), _node("Mul", "a c", "y")],
+        {"w": _floats(3, 4), "b": FILTER["b"], **STATISTICS}, ["N", 3], {"Gemm": 1, "BatchNormalization": 1, "Mul": 1},
+    ),
+    "a normalization moves into the grouped convolution after it": (
+        [_node("Relu", "x", "r"), _node("BatchNormalization", "r s o m v", "a"), _node("Conv", "a w b", "y", group=2)],
+        {"w": _floats(6, 2, 3, 3), "b": _floats(6), **STATISTICS}, [1, 4, 6, 6], {"Relu": 1, "Conv": 1},
+    ),
+    "a normalization that shifts stays before a convolution that pads": (
+        [_node("BatchNormalization", "x s o m v", "a"), _node("Conv", "a w", "y", pads=[1, 1, 1, 1])],
+        {"w": _floats(6, 4, 3, 3), **STATISTICS}, [1, 4, 6, 6], {"BatchNormalization": 1, "Conv": 1},
+    ),
     "a product of matrices and a bias is one operator": (
         [_node("MatMul", "x w", "a"), _node("Add", "b a", "c"), _node("Relu", "c", "y")],
         {"w": _floats(3, 4), "b": _floats(4)}, ["N", 3], {"Gemm": 1, "Relu": 1},

@@ -1,4 +1,5 @@
-"""Rules that fold what scales and shifts channels into the weights of a convolution or a matrix product before it.
+"""Rules that fold what scales and shifts channels into the weights of a convolution or a matrix product before it, or
+of a convolution after it.
 
 A normalization with fixed statistics, or a sum, difference, product or quotient with a constant for each channel, is
 y = x * scale + shift. New weights are computed in double precision and rounded once. Results are rounded differently,
@@ -16,7 +17,7 @@ from commonir.ir.data import Data, computed_data
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32, f64
 from commonir.ods import known_data
-from commonir.passes.core_forms import CoreForm, inner_form, is_tensor
+from commonir.passes.core_forms import CoreForm, inner_form, inner_sum, is_tensor
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 AFFINE = (core.BatchNorm, core.Mul, core.Div, core.Add, core.Sub)
+_MATRIX = 2
+"""The rank of a matrix."""
 _PRODUCTS = (core.Conv, core.ConvTranspose, core.Linear)
 
 
@@ -56,17 +59,88 @@ def convolution_with_bias(form: CoreForm, result: Value) -> Value | None:
     return _scaled(inner, affine) if is_sum and is_wide else None
 
 
+def convolution_of_normalized(form: CoreForm, result: Value) -> Value | None:
+    """A convolution of what is normalized, with scaled weights and another bias; padding is not normalized, so that
+    there is none, or no shift.
+    """
+    del result
+    inner, op = inner_form(form.x, core.BatchNorm), form.op
+    _, weight, bias = form.operands
+    if inner is None or not isinstance(inner.op, core.BatchNorm) or not isinstance(op, core.Conv):
+        return None
+    affine = _normalization(inner, inner.op)
+    assert isinstance(weight, Value)
+    data, before = known_data(weight), _array(bias)
+    is_known = affine is not None and data is not None and (bias is None or before is not None)
+    if not is_known or affine is None or data is None or affine.shift is None or len(weight.users) != 1:
+        return None
+    if any(n for pair in op.pads for n in pair) and affine.shift.any():
+        return None
+
+    def by_channel(values: Array | None) -> Array:
+        """Returns a number for each weight, of the channel that it is multiplied by."""
+        import numpy as np  # noqa: PLC0415  only where weights are written
+
+        assert values is not None
+        groups = np.broadcast_to(values, (data.shape[1] * op.groups,)).reshape(op.groups, -1)
+        rows = np.repeat(groups, data.shape[0] // op.groups, axis=0)
+        return rows.reshape(data.shape[0], -1, *(1,) * (len(data.shape) - 2))
+
+    def new_bias() -> Array:
+        added = (_in_double(data) * by_channel(affine.shift)).reshape(data.shape[0], -1).sum(axis=1)
+        return added if before is None else before + added
+
+    new_weight = core.constant(_rounded(data.type, lambda: _in_double(data) * by_channel(affine.scale)))
+    bias = core.constant(_rounded(data.type.with_shape((data.shape[0],)), new_bias))
+    return core.conv(affine.x, new_weight, bias, op.strides, op.dilations, op.pads, op.groups)
+
+
 def _product_before(form: CoreForm, result: Value) -> tuple[CoreForm, _Affine] | None:
     if not is_tensor(result) or not isinstance(result.type, TensorType) or not result.type.element.is_float:
         return None
     for x in form.operands[: 2 if isinstance(form.op, core.Add | core.Mul) else 1]:
-        inner = inner_form(x, *_PRODUCTS) if isinstance(x, Value) else None
+        inner = _product(x) if isinstance(x, Value) else None
         if inner is None or not isinstance(x, Value) or x.type is not result.type:
             continue
         affine = _affine(form, x, inner)
         if affine is not None and all(isinstance(v, Value) and _is_constant(v) for v in inner.operands[1:] if v):
             return inner, affine
     return None
+
+
+def _product(x: Value) -> CoreForm | None:
+    """Returns the convolution or linear layer that computes a value: also a product of a matrix and a constant one, and
+    what is added to it.
+    """
+    inner = inner_form(x, *_PRODUCTS)
+    if inner is not None:
+        return inner
+    plain, with_bias = inner_form(x, core.MatMul), inner_sum(x, core.MatMul)
+    inner, bias = with_bias if with_bias is not None else (plain, None)
+    if inner is None or not isinstance(inner.op, core.MatMul) or inner.op.transpose_a or _rank(x) != _MATRIX:
+        return None
+    a, b = inner.operands
+    data = known_data(b) if isinstance(b, Value) else None
+    if data is None or not isinstance(a, Value) or not isinstance(b, Value) or len(b.users) != 1:
+        return None
+    if (
+        _rank(a) != _MATRIX
+        or len(data.shape) != _MATRIX
+        or not _has_shape(bias, data.shape[0 if inner.op.transpose_b else 1])
+    ):
+        return None
+    weight = b if inner.op.transpose_b else core.constant(_transposed(data))
+    linear = core.linear(a, weight, bias)
+    assert isinstance(linear.owner, core.Linear)
+    return CoreForm(linear.owner, (a, weight, bias))
+
+
+def _has_shape(bias: Value | None, size: int) -> bool:
+    return bias is None or (isinstance(bias.type, TensorType) and bias.type.shape == (size,))
+
+
+def _transposed(data: Data) -> Data:
+    return computed_data(data.type.with_shape(data.shape[::-1]), lambda: data.array().T)
 
 
 def _is_constant(value: Value) -> bool:

@@ -17,7 +17,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, TensorType, boolean
 from commonir.ods import Dialects, Op, known_data, traits
-from commonir.passes.affine_channels import AFFINE, affine_product, convolution_with_bias
+from commonir.passes.affine_channels import AFFINE, affine_product, convolution_of_normalized, convolution_with_bias
 from commonir.passes.core_forms import (
     CoreForm,
     CoreWriter,
@@ -407,4 +407,5 @@ RULES: tuple[CombiningRule, ...] = (
     CombiningRule("bias of convolutions", (core.Add, core.Sub), convolution_with_bias),
     CombiningRule("sums with zero", (core.Add,), _sum_with_zero, rounds=True),
     CombiningRule("affine products", AFFINE, affine_product, rounds=True),
+    CombiningRule("convolutions of normalized values", (core.Conv,), convolution_of_normalized, rounds=True),
 )

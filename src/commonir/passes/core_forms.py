@@ -65,7 +65,17 @@ def form_of_all_results(op: Operation | Block) -> CoreForm | None:
     return _form_of_results(op, len(op.results)) if isinstance(op, Op) else None
 
 
+_Actual = dict[Value, Value]
+"""The values of the program, by the placeholders of a reference."""
+
+
 def _form_of_results(op: Op, count: int) -> CoreForm | None:
+    found = _reference(op, count)
+    return None if found is None else _form(*found)
+
+
+def _reference(op: Op, count: int) -> tuple[core.CoreOp, _Actual] | None:
+    """Returns the last core operation of a reference, and the values that the reference is about."""
     if op.form is not Form.COMPOSITE or op.regions or not op.results:
         return None
     if op.has_trait(traits.ConstantLike) or not op.has_trait(traits.Pure):
@@ -82,12 +92,17 @@ def _form_of_results(op: Op, count: int) -> CoreForm | None:
         return None
     if count > 1 and tuple(values) != owner.results:
         return None
-    actual: dict[Value, Value] = {}
+    actual: _Actual = {}
     for placeholder, operand in zip(derived.inputs, op.grouped_operands(), strict=True):
         if isinstance(operand, tuple):
             actual.update(zip(placeholder, operand, strict=True))
         elif operand is not None:
             actual[placeholder] = operand
+    return owner, actual
+
+
+def _form(owner: core.CoreOp, actual: _Actual) -> CoreForm | None:
+    """Returns a core operation of a reference on the values of the program; None if it takes results of others."""
     operands: list[_Operand] = []
     for operand in owner.grouped_operands():
         if isinstance(operand, tuple):
@@ -104,7 +119,7 @@ def _form_of_results(op: Op, count: int) -> CoreForm | None:
     return CoreForm(owner, tuple(operands))
 
 
-def _actual(placeholder: Value, actual: dict[Value, Value]) -> Value | None:
+def _actual(placeholder: Value, actual: _Actual) -> Value | None:
     """Returns the value of the program for one of a reference; of a constant of the reference, a detached copy."""
     value = fully_folded(placeholder)
     if value in actual:
@@ -117,12 +132,31 @@ def _actual(placeholder: Value, actual: dict[Value, Value]) -> Value | None:
 
 def inner_form(value: Value, *classes: type[core.CoreOp]) -> CoreForm | None:
     """Returns the core form of the operation that computes a value, of some classes, if nothing else uses the value."""
+    owner = _only_used_result(value)
+    form = None if owner is None else core_form(owner)
+    return form if form is not None and isinstance(form.op, classes) else None
+
+
+def inner_sum(value: Value, *classes: type[core.CoreOp]) -> tuple[CoreForm, Value] | None:
+    """Like `inner_form`, for an operation that adds a value to the result of the core operation; returns both."""
+    owner = _only_used_result(value)
+    found = None if owner is None else _reference(owner, 1)
+    if found is None or not isinstance(found[0], core.Add):
+        return None
+    total, actual = found
+    first, second = total.operands
+    op, added = fully_folded(first).owner, _actual(second, actual)
+    form = _form(op, actual) if isinstance(op, core.CoreOp) and isinstance(op, classes) else None
+    return None if form is None or added is None else (form, added)
+
+
+def _only_used_result(value: Value) -> Op | None:
+    """Returns the operation that computes a value as its first result, if one operation beside it uses the value."""
     users, owner = value.users, value.owner
     # One in a nested block may run more often.
     if len(users) != 1 or value.index != 0 or not isinstance(owner, Op) or users[0].parent is not owner.parent:
         return None
-    form = core_form(owner)
-    return form if form is not None and isinstance(form.op, classes) else None
+    return None if any(r.is_used for r in owner.results[1:]) else owner
 
 
 def shared_form(value: Value, *classes: type[core.CoreOp]) -> CoreForm | None:
