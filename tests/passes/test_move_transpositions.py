@@ -38,6 +38,10 @@ CASES: dict[str, Case] = {
          _first("d", "e"), node("Neg", "e", "y")],
         {"s": np.float32(2)}, ["N", 3, "H", "W"], {"Relu": 1, "Mul": 1, "HardSwish": 1, "Neg": 1},
     ),
+    "elementwise operations on axes of size 1": Case(
+        [_last("x", "a"), node("Relu", "a", "b"), node("Add", "b s", "c"), _first("c", "y")],
+        {"s": _floats(3)}, [1, 3, 4, 1], {"Relu": 1, "Add": 1},
+    ),
     "constants are transposed": Case(
         [_last("x", "a"), node("Mul", "a s", "b"), node("Add", "t b", "c"), _first("c", "y")],
         {"s": _floats(3), "t": _floats(4, 5, 3)}, SHAPE, {"Mul": 1, "Add": 1},

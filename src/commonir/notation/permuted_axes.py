@@ -61,12 +61,34 @@ def permuted_result(
     for mine, theirs in matching.names.items():
         if extents.get(mine) != other_extents.get(theirs):
             return None
-    for axis in kernel.axes:
-        # An index that nothing reads has an extent only.
-        if plain(axis) is not None and plain(axis) not in matching.names:
-            return None
+    if not _match_unread(matching, kernel.axes, extents, other.axes, other_extents, preferred):
+        return None
     order = _order(kernel.axes, [matching.original(a) for a in other.axes], preferred)
     return None if order is None else PermutedResult(order, matching.is_exact)
+
+
+def _match_unread(
+    matching: _Matching,
+    axes: Sequence[Dim],
+    extents: Extents,
+    other_axes: Sequence[Dim],
+    other_extents: Extents,
+    preferred: Permutation,
+) -> bool:
+    """Matches axes whose indices nothing reads, as those of size 1 in what broadcasts: those of one size are alike."""
+    unread = {name: n for n, a in enumerate(axes) if (name := plain(a)) is not None and name not in matching.names}
+    for n, a in enumerate(other_axes):
+        theirs = plain(a)
+        if theirs is None or matching.original(a) is not None:
+            continue
+        fitting = [mine for mine in unread if extents.get(mine) == other_extents.get(theirs)]
+        if not fitting:
+            return False
+        at = preferred[n] if len(preferred) == len(axes) else -1
+        mine = min(fitting, key=lambda name: unread[name] != at)
+        matching.bind(mine, theirs)
+        del unread[mine]
+    return not unread
 
 
 def _order(axes: Sequence[Dim], permuted: Sequence[Dim | None], preferred: Permutation) -> Permutation | None:
@@ -125,7 +147,7 @@ class _Matching:
                 return self._folded_alike(a, b)
             case Join(), Join():
                 extents = a.extents == b.extents and len(a.pieces) == len(b.pieces)
-                return extents and self._bind(a.along, b.along) and all(map(self.agree, a.pieces, b.pieces))
+                return extents and self.bind(a.along, b.along) and all(map(self.agree, a.pieces, b.pieces))
             case _:
                 return False
 
@@ -154,12 +176,13 @@ class _Matching:
             return isinstance(p, Expr) and isinstance(q, Expr) and self.agree(p, q)
         mine, theirs = plain(p), plain(q)
         if mine is not None and theirs is not None:
-            return self._bind(mine, theirs)
-        if len(names(p)) == len(names(q)) == 1 and not self._bind(names(p)[0], names(q)[0]):
+            return self.bind(mine, theirs)
+        if len(names(p)) == len(names(q)) == 1 and not self.bind(names(p)[0], names(q)[0]):
             return False
         return substitute(q, {t: index(m) for t, m in self._back.items()}) == p
 
-    def _bind(self, mine: str, theirs: str) -> bool:
+    def bind(self, mine: str, theirs: str) -> bool:
+        """Lets two indices correspond; returns whether they can."""
         return self.names.setdefault(mine, theirs) == theirs and self._back.setdefault(theirs, mine) == mine
 
 
