@@ -92,6 +92,7 @@ def test_inputs_of_polygraphy_are_sets(tmp_path: Path) -> None:
         ({"lst": [["r", [{"runtime": 1}]]]}, "a run of polygraphy has no outputs"),
         ({"lst": [["trt", []], ["ort", []]]}, "results of several runners, also of 'ort'"),
         ([{"x": ndarray("!")}], "'x': "),
+        ([{"x": ndarray(base64.b64encode(b"\x93NUMPY\x01\0\x03\0{{{").decode())}], "'x': "),
         ([{"x": ndarray(base64.b64encode(b"PK").decode())}], "'x' is not an array of numpy"),
         ([{"x": ndarray(npy([object()], allow_pickle=True))}], "Python objects, which run code"),
         ([{"x": {"array": "", "polygraphy_class": "Tensor"}}], "polygraphy's class Tensor"),

@@ -16,6 +16,7 @@ import os
 import posixpath
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,6 +25,9 @@ from commonir.base.file_codes import PATH_OUTSIDE_MODEL
 from commonir.base.text import escape
 
 _BLOBS, _SNAPSHOTS = "blobs", "snapshots"
+_MOST_COUNTS = 5
+"""How often the names of a file are counted while processes change them."""
+
 _BY_PARTS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 
 
@@ -99,21 +103,27 @@ def is_blob_of(target: Path, folder: Path) -> bool:
 
 def has_name_outside(path: Path, folders: Iterable[Path]) -> bool:
     """Returns whether a file has another name that is in or below none of some folders."""
-    try:
-        file = path.stat()
-    except OSError:
-        return False
-    if file.st_nlink <= 1:
-        return False
-    inner = [Path(below) for folder in folders for below, _, _ in os.walk(folder)]
-    return file.st_nlink != sum([_names_of(file, folder) for folder in dict.fromkeys(inner)])
+    inner = dict.fromkeys([Path(below) for folder in folders for below, _, _ in os.walk(folder)])
+    for _ in range(_MOST_COUNTS):
+        try:
+            file = path.stat()
+        except OSError:
+            return False
+        # A process that replaces the file gives it another name for a moment, which may end while names are counted.
+        if file.st_nlink <= 1 or file.st_nlink == sum([_names_of(file, folder) for folder in inner]):
+            return False
+    return True
 
 
 def _names_of(file: os.stat_result, folder: Path) -> int:
     """Returns how many names of a file are in a folder."""
-    with os.scandir(folder) as entries:
-        same = [entry.stat(follow_symlinks=False) for entry in entries if entry.inode() == file.st_ino]
-    return sum(1 for status in same if os.path.samestat(status, file))
+    count = 0
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            # One that is removed meanwhile is not a name.
+            with suppress(FileNotFoundError):
+                count += entry.inode() == file.st_ino and os.path.samestat(entry.stat(follow_symlinks=False), file)
+    return count
 
 
 def _opened_by_parts(folder: str | os.PathLike[str], path: str, name: str) -> BinaryIO:

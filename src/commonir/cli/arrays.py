@@ -294,7 +294,7 @@ def _values(name: str, arguments: str | None, shape: tuple[int, ...], generator:
 # -- files
 
 _NUMPY_MAGIC = b"\x93NUMPY"
-_UNREADABLE = (
+UNREADABLE = (
     ValueError,
     EOFError,
     KeyError,
@@ -321,7 +321,7 @@ def _read_array_file(path: str) -> Array:
             result: Array = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise system_error(path, error) from error
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise bad_file(path, str(error)) from error
     return result
 
@@ -344,7 +344,7 @@ def read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
             return {name: _read_member(archive, info) for name, info in expected.items()}
     except OSError as error:
         raise system_error(path, error) from error
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise bad_file(path, str(error)) from error
 
 

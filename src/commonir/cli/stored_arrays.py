@@ -32,7 +32,7 @@ from commonir.base.safe_paths import open_regular
 from commonir.base.strict_json import Json
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
-from commonir.cli.arrays import INPUTS, bad_file, read_archive, storable, system_error
+from commonir.cli.arrays import INPUTS, UNREADABLE, bad_file, read_archive, storable, system_error
 
 Array = NDArray[np.generic]
 T = TypeVar("T")
@@ -245,7 +245,7 @@ def _polygraphy_array(path: str, name: str, value: Json) -> Array:
                 if not content.startswith(b"\x93NUMPY"):
                     raise bad_file(path, f"'{name}' is not an array of numpy")
                 result: Array = np.load(io.BytesIO(content), allow_pickle=False)
-            except (binascii.Error, ValueError, EOFError, MemoryError) as error:
+            except (binascii.Error, *UNREADABLE) as error:
                 raise bad_file(path, f"'{name}': {error}") from None
             return result
         case {"polygraphy_class": str() as other}:
