@@ -169,7 +169,7 @@ def propose_attention(parts: AttentionParts, subgraph: Subgraph) -> Iterator[Pro
     inputs = (subgraph.x, *subgraph.others)
     for factor in dict.fromkeys(factors):
         for use in _uses_of_mask(subgraph, parts):
-            for is_zero in (True, False) if parts.mask is not None else (False,):
+            for is_zero in (False, True) if parts.mask is not None else (False,):
                 build = _Building(parts.perm, parts.scale * factor, is_zero, use).build
                 yield Proposal(inputs, build, samples, most=len(subgraph.operations) - 1)
 
