@@ -176,3 +176,20 @@ def test_a_transposition_of_axes_that_do_not_exist_is_not_optimized() -> None:
     )
     assert [d.is_error for d in cir.verify(module)] != []
     cir.optimize(module)
+
+
+@pytest.mark.parametrize(("has_type", "axis"), [(False, 0), (False, 5), (True, 5)])
+def test_tensors_of_unknown_types_or_ranks_are_joined(has_type: bool, axis: int) -> None:
+    onnx = oracle("onnx")
+    helper = onnx.helper
+    x = helper.make_tensor_value_info("x", 1, None) if has_type else onnx.ValueInfoProto(name="x")
+    others = [helper.make_tensor_value_info("z", 1, [2, 3]), helper.make_tensor_value_info("y", 1, None)]
+    graph = helper.make_graph(
+        [helper.make_node("Concat", ["x", "z"], ["y"], axis=axis)], "g", [x, others[0]], others[1:]
+    )
+    content = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8).SerializeToString()
+    module = cir.loads(content, format="onnx")
+    array = np.zeros((2, 3), np.float32)
+    assert _codes(lambda: cir.run(module, {"x": array, "z": array})) == ["E0504" if has_type else "E0709"]
+    assert set(_codes(lambda: cir.convert(module, "linalg"))) <= {"E0601"}
+    cir.optimize(module)

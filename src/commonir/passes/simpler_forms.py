@@ -7,13 +7,12 @@ from itertools import pairwise
 
 from commonir.dialects import core
 from commonir.ir.module import Function
-from commonir.ir.operation import Value
 from commonir.notation import NotKnownError
 from commonir.ods import Dialects, Op, known_data, may_be_known, traits
 from commonir.passes.fold_to_constants import constant_step
 from commonir.passes.named_values import constant_definition
 from commonir.passes.simplify import Evaluate
-from commonir.rewrite.expand import folded
+from commonir.rewrite.expand import equal_value, folded
 from commonir.rewrite.greedy import Definers, RewriteStep, Rewritten, SelectiveRewriteStep, function_step, rule_steps
 from commonir.rewrite.rule_set import RuleSet
 
@@ -70,22 +69,14 @@ def simpler(op: Op) -> Rewritten | None:
     return _folded(op) or _canonicalized(op)
 
 
-def _folded_value(op: Op) -> Value | None:
-    try:
-        return folded(op)
-    except NotKnownError:
-        # Of operands of unknown types nothing simpler is known.
-        return None
-
-
 def _folded(op: Op) -> Rewritten | None:
-    value = _folded_value(op)
+    value = folded(op)
     return None if value is None else (op.name, (value,))
 
 
 def _folded_to_dialect_constant(op: Op) -> Rewritten | None:
     """Like `_folded`, for dialects other than core: known dims become a constant of the function's dialect."""
-    value, function = _folded_value(op), op.parent_op
+    value, function = folded(op), op.parent_op
     while function is not None and not isinstance(function, Function):
         function = function.parent_op
     if value is None or function is None or not isinstance(value.owner, core.Dims):
@@ -96,10 +87,7 @@ def _folded_to_dialect_constant(op: Op) -> Rewritten | None:
 
 def _equal(op: Op) -> Rewritten | None:
     """Like `_folded`, for a definition without known dims."""
-    try:
-        value = op.fold()
-    except NotKnownError:
-        return None
+    value = equal_value(op)
     return None if value is None else (op.name, (value,))
 
 

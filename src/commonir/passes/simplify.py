@@ -21,6 +21,7 @@ from commonir.passes.folding_growth import Growth
 from commonir.passes.named_values import constant_definition
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.taken_branches import TakenBranches, constant_data
+from commonir.rewrite.expand import equal_value
 
 _COMPARED_BYTES = 1024
 """Constants up to this size are compared by contents."""
@@ -314,7 +315,7 @@ def fully_folded(value: Value) -> Value:
     result: Value | None = value
     while result is not None:
         value = result
-        result = value.owner.fold() if isinstance(value.owner, Op) else None
+        result = equal_value(value.owner) if isinstance(value.owner, Op) else None
     return value
 
 

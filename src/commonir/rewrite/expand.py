@@ -159,12 +159,20 @@ def _last(value: Value, replaced: dict[Value, Value]) -> Value:
     return value
 
 
+def equal_value(op: Op) -> Value | None:
+    """Returns the existing value that an operation folds to; None when there is none, or when types must be known."""
+    try:
+        return op.fold()
+    except NotKnownError:
+        return None
+
+
 def folded(op: Operation) -> Value | None:
     """Returns a simpler value for the only result: an equal operand, or a vector of known dims; None otherwise."""
     if not isinstance(op, Op) or len(op.results) != 1 or op.has_trait(traits.ConstantLike):
         return None
-    simpler = op.fold()
-    if isinstance(simpler, Value):
+    simpler = equal_value(op)
+    if simpler is not None:
         return simpler
     type = op.results[0].type
     if not isinstance(type, TensorType) or not type.element.is_integer or type.rank not in (0, 1):

@@ -486,8 +486,10 @@ class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
 
     def fold(self) -> Value | None:
         """The only tensor that has elements, or the only one."""
-        shapes = [tensor_type(x).shape for x in self.xs]
-        kept = [x for x, s in zip(self.xs, shapes, strict=True) if s is None or s[self.axis] != 0 or len(shapes) == 1]
+        axis = slice(self.axis, self.axis + 1 or None)
+        # Nothing is empty along an axis that it does not have.
+        sizes = [(tensor_type(x).shape or ())[axis] for x in self.xs]
+        kept = [x for x, size in zip(self.xs, sizes, strict=True) if size != (0,) or len(sizes) == 1]
         return kept[0] if len(kept) == 1 and kept[0].type is self.y.type else None
 
 
