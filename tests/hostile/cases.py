@@ -14,6 +14,8 @@ ARRAYS = (".npz", ".npy", ".safetensors")
 IMAGES = (".png", ".jpg")
 RESULTS = ".results.json"
 """Results of commands and of runs."""
+IMAGE_MODEL = ROOT / "tests" / "models" / "kinds" / "image_rgb.mlpackage"
+"""A small model with an input that is an image."""
 _COMPOUND = (RESULTS, ".ark.json", ".cir.json")
 _SHARES = {".onnx": 4, ".mlpackage": 2, ".mlir": 3}
 """How often the formats come in turn, those with most syntax more often than once."""
@@ -28,6 +30,8 @@ class Seed(NamedTuple):
     folder: Path
     entry: Path
     files: tuple[Path, ...]
+    model: Path = IMAGE_MODEL
+    """The model that an image, a report or inputs are given to."""
 
     def main_file(self) -> Path:
         """Returns the file with the program."""

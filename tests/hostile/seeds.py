@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from commonir.api.opening import is_model
 from commonir.base.safetensors import write_safetensors
 from commonir.cli import stored_arrays
 from commonir.cli.arrays import save_arrays
+from commonir.cli.main import main
 
 from tests.hostile.cases import ARRAYS, IMAGES, RESULTS, ROOT, Seed
 
@@ -22,8 +24,6 @@ MOST_BYTES = 200_000
 SUFFIXES = (".onnx", ".onnxtxt", ".mlmodel", ".mil", ".mlir", ".mlirbc", ".td", ".cir", ".json", *ARRAYS, *IMAGES)
 _FOLDERS = ("examples", "tests")
 _PACKAGE = ".mlpackage"
-IMAGE_MODEL = ROOT / "tests" / "models" / "kinds" / "image_rgb.mlpackage"
-"""A small model with an input that is an image."""
 _CONVERTED = ("activation_iOS15", "control_iOS18", "constexpr_bytes_iOS17", "lstm_fp32", "mobilenet_v2_fp32")
 _TARGETS = {
     "onnx": "model.onnx",
@@ -98,11 +98,11 @@ def built_seeds(folder: Path) -> list[Seed]:
         out += _written(_converted(source, "ark", ranks=2), folder / f"{name}_ranks" / "model.ark.json")
     (folder / "pieces").mkdir()
     out += piece_seeds(folder / "pieces")
-    for name, write in (("arrays", _write_arrays), ("results", _write_results), ("images", _write_images)):
+    for name, write in (("arrays", _write_arrays), ("images", _write_images)):
         (folder / name).mkdir()
         write(folder / name)
         out += seeds_in(folder / name, name)
-    return out
+    return [*out, *result_seeds(folder / "results")]
 
 
 def _write_arrays(folder: Path) -> None:
@@ -118,17 +118,42 @@ def _write_arrays(folder: Path) -> None:
         write_safetensors(stream, {"x": array, "y": np.arange(3)})
 
 
+_MODEL = """func.func @f(%x: tensor<3x4xf32>, %y: tensor<3xi64>) -> (tensor<3x4xf32>, tensor<3xi64>) {
+  %a = arith.negf %x : tensor<3x4xf32>
+  %b = arith.addi %y, %y : tensor<3xi64>
+  return %a, %b : tensor<3x4xf32>, tensor<3xi64>
+}
+"""
+_REPORTS = {
+    "profile": ("profile", "model.mlir", "--repeat", "1"),
+    "profiles": ("profile", "model.mlir", "model.mlir", "--repeat", "1"),
+    "compare": ("compare", "model.mlir", "model.mlir"),
+    "check": ("check", "faulty.mlir"),
+}
+
+
+def result_seeds(folder: Path) -> Iterator[Seed]:
+    """Writes what runs and commands store as JSON in a new folder, with the model that all of it belongs to."""
+    folder.mkdir()
+    model = folder / "model.mlir"
+    model.write_text(_MODEL, "utf-8")
+    (folder / "faulty.mlir").write_text(_MODEL.replace("%x : tensor<3x4xf32>", "%x : tensor<4xf32>"), "utf-8")
+    _write_results(folder)
+    for seed in seeds_in(folder, folder.name):
+        if seed.name.endswith(RESULTS):
+            yield seed._replace(model=model)
+
+
 def _write_results(folder: Path) -> None:
-    """Writes what runs and commands store as JSON."""
     arrays = {"x": np.arange(12, dtype=np.float32).reshape(3, 4), "y": np.arange(3)}
     stored_arrays.save_inputs_json(str(folder / f"inputs{RESULTS}"), [arrays, arrays])
     stored_arrays.save_outputs_json(str(folder / f"outputs{RESULTS}"), [arrays, arrays], "numpy")
     nested = {name: array.tolist() for name, array in arrays.items()}
     (folder / f"nested{RESULTS}").write_text(json.dumps(nested), "utf-8")
-    module = _loaded(IMAGE_MODEL)
-    reports = {"profile": commonir.profile(module, repeat=1), "compare": commonir.compare(module, module)}
-    for name, report in reports.items():
-        (folder / f"{name}{RESULTS}").write_text(json.dumps(report.to_json()), "utf-8")
+    for name, (verb, *words) in _REPORTS.items():
+        models = [str(folder / word) if word.endswith(".mlir") else word for word in words]
+        with (folder / f"{name}{RESULTS}").open("w", encoding="utf-8") as stream, redirect_stdout(stream):
+            main((verb, *models, "--json"))
 
 
 def _write_images(folder: Path) -> None:

@@ -18,7 +18,6 @@ from commonir.base.diagnostics import Diagnostics
 from commonir.cli.stored_arrays import is_stored
 
 from tests.hostile.cases import ARRAYS, IMAGES, RESULTS, Mutant, write_mutant
-from tests.hostile.seeds import IMAGE_MODEL
 from tests.wild.files import Case, WildFile
 from tests.wild.outcomes import Outcome, Verdict
 
@@ -61,7 +60,7 @@ class Judge:
     def _stages(self, case: Mutant, path: Path, size_bytes: int) -> list[Outcome]:
         out: list[Outcome] = []
         program: list[commonir.Module] = []
-        for name, stage in _stages_of(path, random.Random(case.number)):
+        for name, stage in _stages_of(path, case.seed.model, random.Random(case.number)):
             outcome = self._judged(case_of(case, name), stage, path, program, size_bytes)
             out.append(outcome)
             if name == "check" and not program:
@@ -139,16 +138,20 @@ Stage = Callable[[Path, list[commonir.Module]], object]
 """Gets the path and the program, which is in the list once it is open."""
 
 
-def _stages_of(path: Path, rng: random.Random) -> list[tuple[str, Stage]]:
+def _stages_of(path: Path, model: Path, rng: random.Random) -> list[tuple[str, Stage]]:
     stored = [("stored", _read_stored)] if is_stored(str(path)) else []
     if path.suffix in ARRAYS:
         return [("arrays", _read_arrays), *stored]
     if path.suffix in IMAGES:
-        return [("image", _read_image)]
+        return [("image", lambda path, _: _read_image(path, model))]
     if path.suffix == ".td":
         return [("records", _read_records), ("rules", _read_rules)]
     if path.name.endswith(RESULTS):
-        return [("overlay", _read_report), *stored, ("inputs", _read_json_inputs)]
+        return [
+            ("overlay", lambda path, _: _read_report(path, model)),
+            *stored,
+            ("inputs", lambda path, _: json_inputs(commonir.load(model), path.read_bytes())),
+        ]
     target, level, opset, drawing = (
         rng.choice(_TARGETS),
         rng.choice(_LEVELS),
@@ -233,20 +236,12 @@ def _read_stored(path: Path, program: list[commonir.Module]) -> None:
     read_stored(str(path))
 
 
-def _read_report(path: Path, program: list[commonir.Module]) -> None:
-    del program
-    module = commonir.load(IMAGE_MODEL)
-    str(commonir.view(module, overlay=load_overlay(path)))
+def _read_report(path: Path, model: Path) -> None:
+    str(commonir.view(commonir.load(model), overlay=load_overlay(path, model)))
 
 
-def _read_json_inputs(path: Path, program: list[commonir.Module]) -> None:
-    del program
-    json_inputs(commonir.load(IMAGE_MODEL), path.read_bytes())
-
-
-def _read_image(path: Path, program: list[commonir.Module]) -> None:
-    del program
-    commonir.read_image(commonir.load(IMAGE_MODEL), "picture", path, resize=True)
+def _read_image(path: Path, model: Path) -> None:
+    commonir.read_image(commonir.load(model), "picture", path, resize=True)
 
 
 def _read_records(path: Path, program: list[commonir.Module]) -> None:

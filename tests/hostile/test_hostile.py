@@ -27,7 +27,7 @@ from tests.hostile.mutations import (
     mutated,
     parsed_message,
 )
-from tests.hostile.seeds import ROOT, operator_seeds, repository_seeds, seed_of
+from tests.hostile.seeds import ROOT, operator_seeds, repository_seeds, result_seeds, seed_of
 from tests.hostile.stages import CASE_SECONDS, Judge, ended
 from tests.pool import judge_all
 from tests.wild.outcomes import Verdict
@@ -99,6 +99,16 @@ def test_a_stage_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
     seed = _seed("examples/transformer.onnx")
     (outcome,) = Judge(limits_memory=False)(Mutant(seed, 0, seed.main_file()))
     assert outcome.verdict is Verdict.HANG
+
+
+def test_reports_and_inputs_fit_their_model(tmp_path: Path) -> None:
+    stage_of = {"profile": "overlay", "profiles": "overlay", "compare": "overlay", "check": "overlay"}
+    stage_of |= {"nested": "inputs", "inputs": "stored", "outputs": "stored"}
+    seeds = {seed.entry.name.partition(".")[0]: seed for seed in result_seeds(tmp_path / "results")}
+    assert seeds.keys() == stage_of.keys()
+    for name, seed in seeds.items():
+        dict(stages._stages_of(seed.entry, seed.model, random.Random(0)))[stage_of[name]](seed.entry, [])
+    assert len(json.loads(seeds["check"].entry.read_text("utf-8"))["diagnostics"]) > 0
 
 
 # -- changes
