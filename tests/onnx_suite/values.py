@@ -61,6 +61,12 @@ def compare(
         for number, (one, other) in enumerate(zip(actual, expected, strict=True)):
             compare(one, other, rtol, atol, f"{where}[{number}]", is_random=is_random)
         return
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        if list(actual) != list(expected):
+            raise Disagreement(f"{where} has the keys {list(actual)[:4]} instead of {list(expected)[:4]}")
+        for key, other in expected.items():
+            compare(actual[key], other, rtol, atol, f"{where}[{key!r}]", is_random=is_random)
+        return
     one, other = np.asarray(actual), np.asarray(expected)
     if _type_name(one) != _type_name(other):
         raise Disagreement(f"{where} is of {_type_name(one)} instead of {_type_name(other)}")

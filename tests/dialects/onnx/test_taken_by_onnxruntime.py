@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
@@ -112,3 +113,12 @@ def test_integers_to_the_power_of_whole_floats_are_exact(exponents: list[float],
     path.write_bytes(model.SerializeToString())
     converted = commonir.convert(commonir.load(path), "coreml")
     assert commonir.run(converted, {"x": x.astype(np.int32)})["y"].tolist() == expected[0].tolist()
+
+
+def test_bools_as_strings_and_back() -> None:
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (bool[3] x) => (string[3] text, int8[3] number) { text = Cast <to = 8> (x) number = Cast <to = 3> (text) }""")
+    x = np.array([True, False, True])
+    expected = run_onnx(model.SerializeToString(), {"x": x})
+    for engine in ENGINES:
+        assert_same(run_here(model, {"x": x}, engine), expected)

@@ -23,7 +23,7 @@ from commonir.dialects.onnx.base import (
     tensor_type,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, f4e2m1fn, f32, string
+from commonir.ir.types import ElementType, TensorType, Type, boolean, f4e2m1fn, f32, i64, string
 from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, result
 from commonir.ods.patterns import ElementClass
 
@@ -55,7 +55,8 @@ def cast_to(x: Value, to: ElementType, *, saturate: bool | None, round_mode: str
         read = core.parse_numbers(x, f32 if to in core.NARROW.members and to.is_float else to)
         return cast_to(read, to, saturate=saturate, round_mode=round_mode)
     if to is string:
-        return core.format_numbers(x)
+        # onnx does not say how bools are written; onnxruntime writes them as numbers.
+        return core.format_numbers(core.cast(x, i64) if source is boolean else x)
     if to in core.NARROW.members:
         return core.narrow_cast(x, to, saturate is not False, core.Toward(round_mode or "up"))
     return core.cast(x, to)
@@ -64,9 +65,9 @@ def cast_to(x: Value, to: ElementType, *, saturate: bool | None, round_mode: str
 class Cast(OnnxOp, name="onnx.Cast"):
     """Converts each element to another type.
 
-    Floating point to integer truncates; integers wrap around; strings are parsed, and numbers formatted as strings. A
-    value out of range of a floating-point type of 8 bits or fewer becomes its largest number, or without `saturate` its
-    infinity or NaN; `round_mode` applies to float8e8m0.
+    Floating point to integer truncates; integers wrap around; strings are parsed, and numbers formatted as strings,
+    bools as `1` and `0`. A value out of range of a floating-point type of 8 bits or fewer becomes its largest number,
+    or without `saturate` its infinity or NaN; `round_mode` applies to float8e8m0.
     """
 
     input: Value = operand("T1", by_value=True)
