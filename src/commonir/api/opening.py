@@ -13,6 +13,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import WRONG_FORMAT
 from commonir.base.file_contents import LARGEST_COPY_BYTES
 from commonir.base.files import in_the_way
+from commonir.base.output_locks import one_writer
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.first_contact import placeholder
 from commonir.formats.format import (
@@ -313,10 +314,11 @@ def save(
         message = f"where weights lie cannot be chosen for files of the format '{target.name}'"
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path)))
     _refuse_own_weights(module, path)
-    written = target.write(module, path, WriteOptions(external_data, external_threshold, findings))
-    if findings is not None:
-        findings.extend(target.left_behind(module, path))
-    return Entries([FileEntry(str(p), _size_bytes(p)) for p in written])
+    with one_writer(path):
+        written = target.write(module, path, WriteOptions(external_data, external_threshold, findings))
+        if findings is not None:
+            findings.extend(target.left_behind(module, path))
+        return Entries([FileEntry(str(p), _size_bytes(p)) for p in written])
 
 
 def _refuse_own_weights(module: Module, path: Path_) -> None:

@@ -564,6 +564,14 @@ WRONG_OVERLAY = Code(
     "their values and nodes, so the report must be about the program that is drawn, or about one with the same names.",
     status=_USAGE,
 )
+OUTPUT_IN_USE = Code(
+    "E0810",
+    "other processes are writing the output",
+    "One process at a time replaces an output and the files of weights that belong to it. This one has waited for a "
+    "minute, and the output is unchanged by it.",
+    remedy="Try again when they have ended, or choose another name.",
+    status=_UNWRITABLE,
+)
 WIDENED_OUTPUT = Code(
     "W0801",
     "an array is saved in a wider type",

@@ -104,7 +104,10 @@ MISSING_PART = Code(
     "E0111",
     "a file that the model refers to is missing",
     "Large models keep their weights in further files next to the model, and the package or model names them.",
-    remedy="Copy those files along with the model, under their original names.",
+    remedy=(
+        "Copy those files along with the model, under their original names. If another process was saving the model, "
+        "load it again."
+    ),
     status=_UNREADABLE,
 )
 WRONG_FORMAT = Code(
@@ -561,7 +564,10 @@ PATH_OUTSIDE_MODEL = Code(
     "a path leads out of the model's folder",
     "A model names a file for its weights by an absolute path, by a path with `..`, or through a symbolic link to "
     "elsewhere. Reading it could disclose other files of this machine, so it is refused.",
-    remedy="Move the data file next to the model and save the model again with a relative name.",
+    remedy=(
+        "Move the data file next to the model and save the model again with a relative name. If another process was "
+        "saving the model, its data file had two names for a moment: load it again."
+    ),
     status=_REFUSED,
 )
 NESTING_TOO_DEEP = Code(

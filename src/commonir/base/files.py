@@ -224,10 +224,10 @@ def created_folders(*paths: str | os.PathLike[str]) -> Generator[None]:
 
 def sibling(target: Path) -> Path:
     """Returns a free hidden name in the same folder, so that renaming never crosses file systems."""
-    return target.with_name(f"{_hidden(target)}{_HOST}-{os.getpid()}-{_PROCESS}-{os.urandom(6).hex()}.tmp")
+    return target.with_name(f"{hidden_name(target)}{_HOST}-{os.getpid()}-{_PROCESS}-{os.urandom(6).hex()}.tmp")
 
 
-def _hidden(target: Path) -> str:
+def hidden_name(target: Path) -> str:
     """Returns how the names of the temporaries of a file begin."""
     return f".{os.fsencode(target.name)[:_NAME_BYTES].decode(errors='ignore')}."
 
@@ -252,7 +252,7 @@ def is_replaced_in_part(targets: Sequence[Path]) -> bool:
 
 
 def _temporaries_of(target: Path) -> Iterator[tuple[str, re.Match[str]]]:
-    start = _hidden(target)
+    start = hidden_name(target)
     try:
         names = os.listdir(target.parent)
     except OSError:

@@ -11,7 +11,9 @@ import os
 from commonir.base.codes import DUPLICATE_NAME, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_PROGRAM, NEWER_FORMAT, PATH_OUTSIDE_MODEL
+from commonir.base.file_contents import contents_of
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.safe_paths import open_regular
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.common_ir import rules
 from commonir.formats.common_ir.decode import CommonIrDecoder
@@ -23,7 +25,6 @@ from commonir.formats.common_ir.verify import calls_into_libraries_missing, veri
 from commonir.formats.format import DEFAULT_READ_OPTIONS, ReadOptions
 from commonir.formats.onnx.contents import Contents
 from commonir.formats.onnx.cutting import Cut
-from commonir.ir.data import MappedFile
 from commonir.ir.module import Module
 from commonir.ods import Dialects, path_of, verify
 
@@ -148,7 +149,8 @@ def _check_extensions(document: Document, diagnostics: Diagnostics) -> None:
 def _content(file: str) -> memoryview:
     """The bytes of a file. Raises: FILE_NOT_ACCESSIBLE."""
     try:
-        mapped = MappedFile(file, os.stat(file).st_size)
-        return mapped.view(0, mapped.size_bytes)
+        # The size is that of the file that is open: another one may take its place at any time.
+        with open_regular(file) as stream:
+            return memoryview(contents_of(stream))
     except (OSError, ValueError) as error:
         raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {error}", file=file)) from error

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, NESTING_TOO_DEEP, NO_PROGRAM, TRUNCATED_FILE
+from commonir.base.file_contents import contents_of
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.safe_paths import open_regular
 from commonir.dialects.mil.description import (
     FILES_ATTRIBUTE,
     MAIN,
@@ -183,8 +185,9 @@ def _content(files: ModelFiles) -> memoryview:
     """
     file = os.fspath(files.model)
     try:
-        buffer = MappedFile(file, files.model.stat().st_size)
-        return buffer.view(0, buffer.size_bytes)
+        # The size is that of the file that is open: another one may take its place at any time.
+        with open_regular(file) as stream:
+            return memoryview(contents_of(stream))
     except (OSError, ValueError) as error:
         raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {error}", file=file)) from error
 
