@@ -193,3 +193,16 @@ def test_tensors_of_unknown_types_or_ranks_are_joined(has_type: bool, axis: int)
     assert _codes(lambda: cir.run(module, {"x": array, "z": array})) == ["E0504" if has_type else "E0709"]
     assert set(_codes(lambda: cir.convert(module, "linalg"))) <= {"E0601"}
     cir.optimize(module)
+
+
+@pytest.mark.parametrize("run", [cir.run, cir.run_steps])
+def test_random_inputs_are_within_the_memory_limit(run: Callable[..., object]) -> None:
+    module = _mlir(
+        "func.func @f(%a: tensor<100xf32>, %b: tensor<100xf32>) -> tensor<1xf32> {\n"
+        "  %0 = tensor.extract_slice %a[0] [1] [1] : tensor<100xf32> to tensor<1xf32>\n"
+        "  return %0 : tensor<1xf32>\n}\n"
+    )
+    small, enough = [cir.engine_options(memory_limit_bytes=size) for size in (700, 10_000)]
+    with pytest.raises(cir.DiagnosticError, match=r"input 'b' of shape .* does not fit in the memory limit"):
+        run(module, options=small)
+    run(module, options=enough)

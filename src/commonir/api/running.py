@@ -81,8 +81,10 @@ def run(
     began = time.monotonic()
     lowered = _lowered_for(module, engine, function)
     given: Mapping[str, Any] = fitted_inputs(module, inputs or {}, function=function, findings=findings)
-    all_inputs = _drawn_inputs(lowered, function=function, seed=seed, given=given)
-    options = _with_time_left((options or DEFAULT_OPTIONS).seeded(seed), began)
+    options = (options or DEFAULT_OPTIONS).seeded(seed)
+    limit_bytes = options.memory_limit_bytes
+    all_inputs = _drawn_inputs(lowered, function=function, seed=seed, given=given, memory_limit_bytes=limit_bytes)
+    options = _with_time_left(options, began)
     with _noting_chosen_sizes(lowered, function, all_inputs, given):
         if ranks is not None:
             sharding = Sharding(ranks, parallel, findings)
@@ -371,8 +373,9 @@ def run_steps(
 
     lowered = _lowered_for(module, engine, function)
     step_inputs = [inputs or {}] if steps is None else _by_step(lowered, function, inputs or {}, steps)
+    limit_bytes = None if options is None else options.memory_limit_bytes
     drawn = [
-        _drawn_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part)
+        _drawn_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part, memory_limit_bytes=limit_bytes)
         for n, part in enumerate(step_inputs)
     ]
     with _noting_chosen_sizes(lowered, function, drawn[0], step_inputs[0], dims):
@@ -585,6 +588,7 @@ def _drawn_inputs(
     seed: int,
     dims: Mapping[str, int] | None = None,
     given: Mapping[str, Array] | None = None,
+    memory_limit_bytes: int | None = None,
 ) -> dict[str, Array]:
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
     from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
@@ -592,5 +596,14 @@ def _drawn_inputs(
 
     ranks = ranks_of(lowered, function)
     if ranks is not None:
-        return random_rank_inputs(lowered, ranks, seed=seed, dims=dims or {}, given=given or {})
-    return draw(lowered, function=function, seed=seed, dims=dims or {}, given=given or {})
+        return random_rank_inputs(
+            lowered, ranks, seed=seed, dims=dims or {}, given=given or {}, memory_limit_bytes=memory_limit_bytes
+        )
+    return draw(
+        lowered,
+        function=function,
+        seed=seed,
+        dims=dims or {},
+        given=given or {},
+        memory_limit_bytes=memory_limit_bytes,
+    )

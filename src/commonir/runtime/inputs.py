@@ -78,8 +78,9 @@ def random_inputs(
     seed: int = 0,
     dims: Mapping[str, int] | None = None,
     given: Mapping[str, Array] | None = None,
+    memory_limit_bytes: int | None = None,
 ) -> dict[str, Array]:
-    """Returns the inputs in `given`, and random ones for all others.
+    """Returns the inputs in `given`, and random ones for all others, which together are within a memory limit.
 
     `dims` has values of symbolic dimensions; those of given arrays are fixed. Other inputs have an allowed shape, by
     preference their default one. An input with a default value gets that, an image gets pixels.
@@ -92,7 +93,8 @@ def random_inputs(
     ports = target.input_ports
     known = {name: np.shape(arrays[name]) for name, _, _ in named_inputs(target) if name in arrays}
     shapes = drawn_shapes(target, known, symbol_dims, _CANDIDATE_DIMS[0])
-    out: dict[str, Array] = {}
+    out: dict[str, Any] = {}
+    left = math.inf if memory_limit_bytes is None else memory_limit_bytes
     for n, value in enumerate(target.inputs):
         name = value.name or f"input{n}"
         port = ports.get(name, NO_PORT)
@@ -100,7 +102,8 @@ def random_inputs(
             value = Value(TensorType(value.type.element, shapes[name]), name=name)
         elif value.type.parts:
             value = Value(with_ranks(value.type, type_in(name, port)), name=name)
-        out[name] = arrays.pop(name) if name in arrays else _drawn(name, value, port, symbol_dims, seed)
+        out[name] = arrays.pop(name) if name in arrays else _drawn(name, value, port, symbol_dims, seed, left)
+        left -= out[name].nbytes if isinstance(out[name], np.ndarray) else 0
     return {**out, **arrays}
 
 
@@ -300,10 +303,10 @@ def _require_dimensions(known: Mapping[str, int], names: Iterable[str]) -> None:
         )
 
 
-def _drawn(name: str, value: Value, port: Port, dims: Mapping[str, int], seed: int) -> Any:
+def _drawn(name: str, value: Value, port: Port, dims: Mapping[str, int], seed: int, most_bytes: float) -> Any:
     type = value.type
     if is_collection(type):
-        return _drawn_parts(name, type, port, {**_dims_in(type), **dims}, seed)
+        return _drawn_parts(name, type, port, {**_dims_in(type), **dims}, seed, most_bytes)
     if not isinstance(type, TensorType) or type.shape is None:
         message = f"no random value for input '{name}' of type {type}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=f"give a value for '{name}'"))
@@ -313,6 +316,11 @@ def _drawn(name: str, value: Value, port: Port, dims: Mapping[str, int], seed: i
         message = f"input '{name}' of shape {list(shape)} is larger than {DEFAULT_LIMITS.max_tensor_bytes:,} bytes"
         raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message, help=f"give a value for '{name}'"))
     check_array(shape, (element.bits + 7) // 8, f"input '{name}'")
+    if element.size_bytes(math.prod(shape)) > most_bytes:
+        message = f"input '{name}' of shape {list(shape)} does not fit in the memory limit"
+        raise DiagnosticError(
+            Diagnostic(RUN_LIMIT_EXCEEDED, message, help=f"give a value for '{name}', or raise the limit")
+        )
     if port.is_optional:
         return default_array(type, shape, port)
     digest = hashlib.sha256(f"{seed}:{name}".encode()).digest()
@@ -322,11 +330,11 @@ def _drawn(name: str, value: Value, port: Port, dims: Mapping[str, int], seed: i
     return _sample(generator, element, shape, value)
 
 
-def _drawn_parts(name: str, type: Type, port: Port, dims: Mapping[str, int], seed: int) -> Any:
+def _drawn_parts(name: str, type: Type, port: Port, dims: Mapping[str, int], seed: int, most_bytes: float) -> Any:
     """Draws a value that is not a dense tensor."""
 
     def part(suffix: str, type: Type) -> Any:
-        return _drawn(f"{name}{suffix}", Value(type, name=f"{name}{suffix}"), port, dims, seed)
+        return _drawn(f"{name}{suffix}", Value(type, name=f"{name}{suffix}"), port, dims, seed, most_bytes)
 
     match type:
         case ListType():

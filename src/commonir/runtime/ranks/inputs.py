@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 
 def random_rank_inputs(
-    module: Module, ranks: Ranks, *, seed: int, dims: Mapping[str, int], given: Mapping[str, Array]
+    module: Module,
+    ranks: Ranks,
+    *,
+    seed: int,
+    dims: Mapping[str, int],
+    given: Mapping[str, Array],
+    memory_limit_bytes: int | None = None,
 ) -> dict[str, Array]:
     """Returns inputs for all ranks by full name; see `random_inputs`. Inputs of the same name and type are equal.
 
@@ -26,7 +32,14 @@ def random_rank_inputs(
     """
     by_rank = ranks.inputs_by_rank(given)
     drawn = [
-        random_inputs(module, function=f.symbol_name, seed=seed, dims=dims, given=rank_inputs)
+        random_inputs(
+            module,
+            function=f.symbol_name,
+            seed=seed,
+            dims=dims,
+            given=rank_inputs,
+            memory_limit_bytes=memory_limit_bytes,
+        )
         for f, rank_inputs in zip(ranks.functions, by_rank, strict=True)
     ]
     return joined_names(drawn)
