@@ -1,4 +1,4 @@
-"""What `cir opt` leaves of ONNX models, at both levels, against onnxslim: nodes, onnxruntime's time, bytes, outputs.
+"""Compares `cir opt` at both levels with onnxslim on ONNX models: nodes, onnxruntime's time, bytes, outputs.
 
     python -m benchmarks.graph_optimization PATHS.. [--exports FOLDER] [--only TEXT] [--least N] [--no-time]
 
@@ -261,12 +261,12 @@ def _small_inputs(path: Path) -> dict[str, Array]:
     return result
 
 
-def _error(found: Sequence[Array], expected: Sequence[Array]) -> float:
+def _error(outputs: Sequence[Array], expected: Sequence[Array]) -> float:
     """Returns the largest difference of outputs over the largest magnitude of theirs; 0 if all bits are equal."""
-    if len(found) != len(expected):
+    if len(outputs) != len(expected):
         return math.inf
     result = 0.0
-    for a, b in zip(map(np.asarray, found), map(np.asarray, expected), strict=True):
+    for a, b in zip(map(np.asarray, outputs), map(np.asarray, expected), strict=True):
         if a.shape != b.shape or a.dtype != b.dtype:
             return math.inf
         if a.tobytes() == b.tobytes() or not a.size:

@@ -18,9 +18,8 @@ PUBLIC: dict[str, str] = {
     "api.comparing": "compare compare_outputs computed_values reduce",
     "api.opening": "check dumps load load_dialects loads save verify",
     "api.fixing": "fix",
-    "api.programs": (
-        "calling convert edit extract image_input infer legalize load_rules lower optimize read_labels shapes shard"
-    ),
+    "api.optimizing": "load_rules optimize",
+    "api.programs": "calling convert edit extract image_input infer legalize lower read_labels shapes shard",
     "api.profiling": "profile profile_engines save_profile",
     "api.reference": "diff operations reference_page show summarize view",
     "api.running": "engine_options prepare random_inputs read_image run run_steps with_externs write_image",

@@ -12,6 +12,8 @@ from commonir.api.opening import load_dialects as load_dialects
 from commonir.api.opening import loads as loads
 from commonir.api.opening import save as save
 from commonir.api.opening import verify as verify
+from commonir.api.optimizing import load_rules as load_rules
+from commonir.api.optimizing import optimize as optimize
 from commonir.api.profiling import profile as profile
 from commonir.api.profiling import profile_engines as profile_engines
 from commonir.api.profiling import save_profile as save_profile
@@ -22,9 +24,7 @@ from commonir.api.programs import extract as extract
 from commonir.api.programs import image_input as image_input
 from commonir.api.programs import infer as infer
 from commonir.api.programs import legalize as legalize
-from commonir.api.programs import load_rules as load_rules
 from commonir.api.programs import lower as lower
-from commonir.api.programs import optimize as optimize
 from commonir.api.programs import read_labels as read_labels
 from commonir.api.programs import shapes as shapes
 from commonir.api.programs import shard as shard

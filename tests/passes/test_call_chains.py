@@ -146,7 +146,7 @@ def test_inlining_leaves_calls_once_it_has_copied_too_many_operations() -> None:
 
 
 def test_a_further_call_of_a_function_is_copied() -> None:
-    """What is lowered again takes thousands of calls for each operation."""
+    """Lowering a function again takes thousands of calls for each operation."""
 
     def work(count: int) -> int:
         body = [_negation("%x", "%0"), *[_negation(f"%{n}", f"%{n + 1}") for n in range(20)], _negation("%20")]

@@ -179,7 +179,7 @@ def _outputs(path: Path, shape: list[Any]) -> Sequence[Any]:
 
 
 @pytest.mark.parametrize("name", FUSED)
-def test_parts_become_one_operator_that_onnxruntime_computes_alike(name: str, tmp_path: Path) -> None:
+def test_parts_become_one_operator_with_the_same_outputs_in_onnxruntime(name: str, tmp_path: Path) -> None:
     text, shape, operator = FUSED[name]
     before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
     _save(before, text, shape)
@@ -259,7 +259,7 @@ def test_conversions_to_core_ml_fuse_what_it_has(name: str, tmp_path: Path) -> N
     np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5, strict=True)
 
 
-def test_a_scale_that_is_no_constant_stays_outside_of_core_ml_s_layer_norm(tmp_path: Path) -> None:
+def test_a_scale_that_is_computed_stays_outside_of_core_ml_s_layer_norm(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     _save(path, LAYER_NORM, [2, 5, 8])
     model = onnx.load(path)

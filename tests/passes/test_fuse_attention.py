@@ -107,7 +107,7 @@ def _outputs(path: Path, inputs: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("name", FUSED)
-def test_parts_become_attention_that_onnxruntime_computes_alike(name: str, tmp_path: Path) -> None:
+def test_parts_become_attention_with_the_same_outputs_in_onnxruntime(name: str, tmp_path: Path) -> None:
     text, left = FUSED[name]
     before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
     inputs = _inputs(_save(before, text))

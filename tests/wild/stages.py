@@ -33,7 +33,7 @@ HALF_ERROR = 1e-2
 _HALVES = ("float16", "bfloat16")
 MEMORY_BYTES = 6 << 30
 _NO_KERNEL = "NOT_IMPLEMENTED"
-"""What onnxruntime says of an operator that it has no implementation of."""
+"""The word in onnxruntime's error for an operator that it has no implementation of."""
 OLDER_OPSETS = (9, 11, 13, 15, 17)
 OLDEST_OPSET = 9
 NEWEST_OPSET = 22
@@ -109,7 +109,7 @@ _ACCEPTING: tuple[Callable[[Path], object], ...] = (_checked_by_onnx, onnxruntim
 
 
 def _refusals(path: Path) -> list[str]:
-    """What onnx's checker and onnxruntime object to a model; an operator that onnxruntime lacks is not an objection."""
+    """Returns the objections of onnx's checker and onnxruntime to a model, without operators that onnxruntime lacks."""
     result: list[str] = []
     for accepts in _ACCEPTING:
         try:
@@ -215,7 +215,7 @@ class _Reference:
     def _compare(self, outputs: Sequence[Value], expected: Sequence[Value]) -> None:
         halves = self._rounds_to_half or any(isinstance(v, np.ndarray) and v.dtype.name in _HALVES for v in expected)
         rtol, error = (HALF_ERROR, HALF_ERROR) if halves else (RTOL, ERROR)
-        compare_all(outputs, expected, rtol, 1e-6, error, is_random=_is_open(self.path))
+        compare_all(outputs, expected, rtol, 1e-6, error, is_random=_is_random(self.path))
 
     def _hear_others(self, outputs: Sequence[Value]) -> None:
         """Asks whether what differs is decided by the model. Raises: OracleRefuses, if not."""
@@ -272,8 +272,8 @@ def _nudged(value: Value) -> Value:
     return np.multiply(value, 1 + 2.0**-22 * signs, dtype=np.float32, casting="unsafe")
 
 
-def _is_open(path: Path) -> bool:
-    """Returns whether a model leaves its numbers open: random ones, Dropout in training mode, TopK in any order."""
+def _is_random(path: Path) -> bool:
+    """Returns whether runtimes may give different numbers: random ones, Dropout in training mode, TopK in any order."""
     nodes = onnx.load(path, load_external_data=False).graph.node
     return any(
         n.op_type in RANDOM_OPERATORS

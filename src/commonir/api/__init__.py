@@ -13,6 +13,7 @@ from commonir.ods import Dialect as Dialect
 
 if TYPE_CHECKING:
     from commonir.api.running import Array as Array
+    from commonir.conversions.conversion import ImageInput as ImageInput
     from commonir.inspection.faults.reducing import Part as Part
     from commonir.ir.interface import Port as Port
     from commonir.ods.terms import Rewrite as Rewrite
@@ -27,7 +28,8 @@ import_members(
         "completing": "completions",
         "opening": "Path_ check_pieces file_count file_format has_external_data is_model maps_weights output_format"
         " programs_of unregistered writable_format",
-        "programs": "bundle call_attributes passes valid with_interface_of",
+        "optimizing": "passes",
+        "programs": "bundle call_attributes valid with_interface_of",
         "profiling": "save_trace",
         "reference": "declared_operations declared_page doctor is_dialect library load_overlay tablegen_json",
         "running": (

@@ -32,6 +32,9 @@ from commonir.api.opening import save as save
 from commonir.api.opening import unregistered as unregistered
 from commonir.api.opening import verify as verify
 from commonir.api.opening import writable_format as writable_format
+from commonir.api.optimizing import load_rules as load_rules
+from commonir.api.optimizing import optimize as optimize
+from commonir.api.optimizing import passes as passes
 from commonir.api.profiling import profile as profile
 from commonir.api.profiling import profile_engines as profile_engines
 from commonir.api.profiling import save_profile as save_profile
@@ -45,10 +48,7 @@ from commonir.api.programs import extract as extract
 from commonir.api.programs import image_input as image_input
 from commonir.api.programs import infer as infer
 from commonir.api.programs import legalize as legalize
-from commonir.api.programs import load_rules as load_rules
 from commonir.api.programs import lower as lower
-from commonir.api.programs import optimize as optimize
-from commonir.api.programs import passes as passes
 from commonir.api.programs import read_labels as read_labels
 from commonir.api.programs import shapes as shapes
 from commonir.api.programs import shard as shard
@@ -91,6 +91,7 @@ from commonir.api.running import together as together
 from commonir.api.running import unknown_inputs as unknown_inputs
 from commonir.api.running import with_externs as with_externs
 from commonir.api.running import write_image as write_image
+from commonir.conversions.conversion import ImageInput as ImageInput
 from commonir.formats.format import MLIR as MLIR
 from commonir.inspection.faults.reducing import Part as Part
 from commonir.ir.interface import Port as Port

@@ -1,14 +1,14 @@
-"""Functions from programs to programs: lowering, conversions, edits, optimization."""
+"""Functions from programs to programs: lowering, conversions, edits, legalization."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from commonir.api.opening import Path_, verify
+from commonir.api.optimizing import evaluators_of, optimize
 from commonir.base.codes import LOST_IN_CONVERSION, UNKNOWN_OPERATION, UNSUPPORTED_CONVERSION, WRONG_USAGE
-from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.files import unread_file
 from commonir.base.limits import DEFAULT_LIMITS
@@ -17,9 +17,9 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import listed
 from commonir.base.tuples import NamedTuple
 from commonir.formats.format import Format, Formats, record_format
-from commonir.ir.module import Function, Module
+from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
-from commonir.reports import Entries, PassEntry, PassOptionEntry, ShapeEntry
+from commonir.reports import Entries, ShapeEntry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,11 +29,8 @@ if TYPE_CHECKING:
     from commonir.ir.operation import Operation
     from commonir.ir.types import Type
     from commonir.ods.terms import Rewrite
-    from commonir.passes.definition import Pass
     from commonir.passes.half_precision import PrecisionLog
-    from commonir.passes.rules import Rules
-    from commonir.passes.simplify import Evaluate
-    from commonir.reports import LegalizationReport, PrecisionReport, RuleReport
+    from commonir.reports import LegalizationReport, PrecisionReport
     from commonir.rewrite.legalize import LegalizationRule
 
 
@@ -257,7 +254,7 @@ def _with_dims(module: Module, dims: Mapping[str, int] | None, function: str | N
     from commonir.passes.simplify import take_branches  # noqa: PLC0415
 
     result = edit(module, dims=dims, function=function)
-    take_branches(result.function(function), _evaluators(_SMALL_BYTES)(None))
+    take_branches(result.function(function), evaluators_of(_SMALL_BYTES)(None))
     return result
 
 
@@ -584,68 +581,6 @@ def extract(
     return _as_valid_as(module, extracted(module, sources, targets, function=function))
 
 
-def optimize(
-    module: Module,
-    *,
-    passes: str | Sequence[str | Pass] | None = None,
-    rules: Sequence[Rewrite] = (),
-    level: str = "exact",
-    fuse: str | None = None,
-    keep_initializer_inputs: bool = False,
-    max_growth_bytes: int | None = None,
-    reports: list[RuleReport] | None = None,
-    findings: Diagnostics | None = None,
-) -> Module:
-    """Returns an optimized copy of the program: folds constants and shape arithmetic, and removes no-ops, duplicates
-    and unused operations.
-
-    `passes` replaces the default passes: a pipeline as for mlir-opt, such as `"canonicalize,cse"` or
-    `"builtin.module(func.func(canonicalize{max-fold-bytes=0}),cse)"`, or a list of names and passes. With the `level`
-    "fast", the default passes also permit results that are rounded differently, such as those of a convolution with the
-    weights of the normalization after it. `fuse` names the operations that replace others which together compute the
-    same, up to rounding: "gelu,layer_norm", "all", or "-attention" for all but one; what looks like one of them and
-    stays is reported (N0605). The default passes make constants of inputs with default values (N0601), unless
-    `keep_initializer_inputs` is set.
-    `rules` are rewrite rules that are applied before, until none matches; `reports` receives how often each was
-    applied, `findings` receives warnings of passes, and notes about operations whose folders are C++ (N0265).
-    `max_growth_bytes` limits by how much a folded constant may exceed its operands, unless an option of a pass does;
-    without it, the default passes enlarge a program by no more than 1 % of its constants.
-    The copy shares large constants with the program.
-
-    Raises: DiagnosticError (E0901 for a wrong pipeline, E0904 for an unknown pass, E0604 to E0607 for rules).
-    """
-    with no_collection():
-        # Loading this much code would have all of the program searched for garbage.
-        from commonir.passes.definition import PassContext, Passes  # noqa: PLC0415
-        from commonir.passes.pipeline import default_pipeline, passes_in, pipeline_of, run_pipeline  # noqa: PLC0415
-
-        default = default_pipeline(level, fuse, keep_initializer_inputs=keep_initializer_inputs)
-        pipeline = pipeline_of(default if passes is None else passes, Passes())
-        warnings = Diagnostics() if findings is None else findings
-        evaluators, is_limited = _evaluators(max_growth_bytes), max_growth_bytes is not None
-        context = PassContext(evaluators, Dialects(), reports, warnings, _from_core, is_limited)
-        result = run_pipeline(module, pipeline, context, rules).module
-        if findings is not None and any(planned.definition.folds for planned in passes_in(pipeline)):
-            findings.extend(_not_folded(result))
-        return result
-
-
-def _from_core(module: Module, like: Function, operation_set: str) -> Module | None:
-    """Converts a core module of one function to the dialect of another function, and an operation set of it."""
-    from commonir.conversions.conversion import Conversions  # noqa: PLC0415  loads conversions
-
-    # Its operations are of the dialect of its constants: graphs of Common IR hold operators of ONNX.
-    conversion = Conversions().get((like.constants or like.name).partition(".")[0])
-    return None if conversion.beside is None else conversion.beside(module, operation_set or like.operation_set)
-
-
-def _not_folded(module: Module) -> Iterator[Diagnostic]:
-    """Yields notes about loaded definitions whose folders are C++."""
-    for definition in {type(op): None for op in module.walk()}:
-        report: Callable[[], Iterator[Diagnostic]] | None = getattr(definition, "not_folded", None)
-        yield from () if report is None else report()
-
-
 def legalize(
     module: Module,
     to: str | Sequence[str],
@@ -694,23 +629,6 @@ def legalize(
     return result
 
 
-def _evaluators(max_growth_bytes: int | None) -> Callable[[int | None], Evaluate]:
-    """Returns the function by which passes get engines for folding constants, one for each limit of growth."""
-    from functools import cache  # noqa: PLC0415  few calls need it
-
-    from commonir.runtime.engine import Engines  # noqa: PLC0415
-    from commonir.runtime.fold_constants import MAX_GROWTH_BYTES, Folding  # noqa: PLC0415
-
-    engines = Engines()
-    default = MAX_GROWTH_BYTES if max_growth_bytes is None else max_growth_bytes
-
-    @cache
-    def evaluator(limit: int) -> Evaluate:
-        return Folding(engines.get("numpy"), engines.get("reference"), limit)
-
-    return lambda limit: evaluator(default if limit is None else limit)
-
-
 def calling(module: Module, function: str | None, **attributes: object) -> Module:
     """Returns a program that calls a function of a Common IR graph or library, or of what it imports.
 
@@ -736,40 +654,6 @@ def call_attributes(module: Module, function: str | None) -> tuple[str, ...] | N
     from commonir.passes.calling import formal_attributes  # noqa: PLC0415
 
     return tuple(formal_attributes(module, function))
-
-
-def load_rules(
-    path: Path_,
-    include_dirs: Sequence[Path_] = (),
-    *,
-    functions: Mapping[str, Callable[..., object]] | None = None,
-    dialects: Sequence[Dialect] = (),
-    unambiguous: bool = False,
-) -> Rules:
-    """Returns the rewrite rules of a TableGen file for `optimize`, and dialects for `load`: those given and those it
-    defines.
-
-    `functions` are Python functions that rules may call, by the names of the records of calls and constraints, by the
-    text of a call, or by the name in it. Text is never executed. With `unambiguous`, rules that match the same
-    operations equally well are an error in today's form too, where otherwise the first one is tried first.
-
-    Raises: DiagnosticError with all errors (E0260 to E0264, E0307, E0604 to E0606, E0608).
-    """
-    from commonir.passes.rules import load_rules as load_file  # noqa: PLC0415  loads the TableGen reader
-
-    return load_file(path, include_dirs, functions=functions or {}, dialects=dialects, unambiguous=unambiguous)
-
-
-def passes() -> tuple[PassEntry, ...]:
-    """Returns the passes that `optimize` can run, including those of installed packages."""
-    from commonir.passes.definition import Passes  # noqa: PLC0415
-
-    return tuple(
-        [
-            PassEntry(p.name, p.summary, tuple([PassOptionEntry(o.name, o.type.value, o.summary) for o in p.options]))
-            for p in Passes()
-        ]
-    )
 
 
 def bundle(module: Module) -> Module:

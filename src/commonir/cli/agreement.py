@@ -72,21 +72,12 @@ def check_agreement(
     Raises: errors of loading and running; MISSING_PACKAGE without onnxruntime.
     """
     api = session.api
-    summary = api.summarize(source)
-    types = {*summary.element_types, *api.summarize(converted).element_types}
-    default = api.default_rtol(types)
-    rtol = (
-        {"*": default, **check.rtol}
-        if isinstance(check.rtol, Mapping)
-        else default
-        if check.rtol is None
-        else check.rtol
-    )
-    engine = _ORACLE if target == _ORACLE_FORMAT else api.DEFAULT_ENGINE
+    rtol = _relative_tolerance(session, source, converted, check)
+    written = _WrittenProgram(session, source, path, target, function, left)
     errors: list[tuple[OutputError, ...]] = []
     differing: Mapping[str, Array] | None = None
     # States continue from one set of inputs to the next, and are compared like outputs.
-    before, after = commonir.State(), commonir.State()
+    before = commonir.State()
     known = session.inputs(source, check.inputs, function=function, seed=check.seed, resize=False)
     for number in range(check.runs):
         progress.step(f"checking, inputs {number + 1} of {check.runs}")
@@ -101,38 +92,72 @@ def check_agreement(
             state=before,
             options=api.engine_options(time_limit_seconds=left.seconds),
         )
-        result: Mapping[str, Array] | None = None
-        if engine == _ORACLE:
-            try:
-                result = api.run_with_onnxruntime(
-                    path,
-                    inputs,
-                    source=source,
-                    function=function,
-                    state=after,
-                    options=api.engine_options(time_limit_seconds=left.seconds),
-                )
-            except DiagnosticError as error:
-                engine = api.DEFAULT_ENGINE
-                session.findings.extend(_not_by_the_oracle(error, path))
-        if result is None:
-            result = api.run_converted(
-                source,
-                api.load(path),
-                inputs,
-                function=function,
-                state=after,
-                options=api.engine_options(time_limit_seconds=left.seconds),
-            )
-        errors.append(api.compare_outputs({**ran, **before}, {**result, **after}, rtol=rtol, atol=check.atol))
+        result = written.run(inputs)
+        errors.append(api.compare_outputs({**ran, **before}, {**result, **written.state}, rtol=rtol, atol=check.atol))
         if differing is None and not all(error.is_within for error in errors[-1]):
             differing = inputs
     if differing is None:
-        return Agreement(errors, engine, None)
+        return Agreement(errors, written.engine, None)
     progress.step("looking for the cause")
-    return Agreement(
-        errors, engine, _explanation(session, source, path, function, differing, engine, rtol, check, left)
-    )
+    explanation = _explanation(session, source, path, function, differing, written.engine, rtol, check, left)
+    return Agreement(errors, written.engine, explanation)
+
+
+def _relative_tolerance(session: Session, source: Module, converted: Module, check: Check) -> Tolerance:
+    """Returns the relative tolerance of a check: what users do not set follows from the types of both programs."""
+    api = session.api
+    types = {*api.summarize(source).element_types, *api.summarize(converted).element_types}
+    default = api.default_rtol(types)
+    if isinstance(check.rtol, Mapping):
+        return {"*": default, **check.rtol}
+    return default if check.rtol is None else check.rtol
+
+
+class _WrittenProgram:
+    """A converted program as it is in its file, and its state: onnxruntime runs it if it is ONNX, until it refuses."""
+
+    def __init__(
+        self, session: Session, source: Module, path: str, target: str, function: str | None, left: TimeLeft
+    ) -> None:
+        self._session = session
+        self._source = source
+        self._path = path
+        self._function = function
+        self._left = left
+        self.engine = _ORACLE if target == _ORACLE_FORMAT else session.api.DEFAULT_ENGINE
+        self.state = commonir.State()
+
+    def run(self, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        """Returns the outputs, by the names of the original. Raises: errors of loading and running."""
+        result = self._run_with_onnxruntime(inputs) if self.engine == _ORACLE else None
+        if result is not None:
+            return result
+        api = self._session.api
+        return api.run_converted(
+            self._source,
+            api.load(self._path),
+            inputs,
+            function=self._function,
+            state=self.state,
+            options=api.engine_options(time_limit_seconds=self._left.seconds),
+        )
+
+    def _run_with_onnxruntime(self, inputs: Mapping[str, Array]) -> Mapping[str, Array] | None:
+        """Returns the outputs; None if onnxruntime does not support the file, and the default engine runs it then."""
+        api = self._session.api
+        try:
+            return api.run_with_onnxruntime(
+                self._path,
+                inputs,
+                source=self._source,
+                function=self._function,
+                state=self.state,
+                options=api.engine_options(time_limit_seconds=self._left.seconds),
+            )
+        except DiagnosticError as error:
+            self.engine = api.DEFAULT_ENGINE
+            self._session.findings.extend(_not_by_the_oracle(error, self._path))
+            return None
 
 
 def _explanation(

@@ -75,7 +75,7 @@ def _match_unread(
     other_extents: Extents,
     preferred: Permutation,
 ) -> bool:
-    """Matches axes whose indices nothing reads, as those of size 1 in what broadcasts: those of one size are alike."""
+    """Matches axes whose indices nothing reads, as those of size 1 in what broadcasts: any two of one size match."""
     unread = {name: n for n, a in enumerate(axes) if (name := plain(a)) is not None and name not in matching.names}
     for n, a in enumerate(other_axes):
         theirs = plain(a)
@@ -138,20 +138,20 @@ class _Matching:
             case Position(at=p), Position(at=q):
                 return self._at(p, q)
             case Access(), Access():
-                return self._read_alike(a, b)
+                return self._agree_on_access(a, b)
             case Apply(fn=f, args=xs), Apply(fn=g, args=ys):
                 return f == g and len(xs) == len(ys) and all(map(self.agree, xs, ys))
             case Cast(body=x), Cast(body=y):
                 return self.agree(x, y)
             case Fold(), Fold():
-                return self._folded_alike(a, b)
+                return self._agree_on_fold(a, b)
             case Join(), Join():
                 extents = a.extents == b.extents and len(a.pieces) == len(b.pieces)
                 return extents and self.bind(a.along, b.along) and all(map(self.agree, a.pieces, b.pieces))
             case _:
                 return False
 
-    def _folded_alike(self, a: Fold, b: Fold) -> bool:
+    def _agree_on_fold(self, a: Fold, b: Fold) -> bool:
         if a.fn != b.fn or len(a.over) != len(b.over) or not self.agree(a.body, b.body):
             return False
         if {self.names.get(n) for n in a.over} != set(b.over):
@@ -161,10 +161,10 @@ class _Matching:
         self.is_exact = self.is_exact and not is_rounded
         return True
 
-    def _read_alike(self, a: Access, b: Access) -> bool:
+    def _agree_on_access(self, a: Access, b: Access) -> bool:
         x, y = a.tensor, b.tensor
         perm = self.perms.get(x.name, tuple(range(x.rank)))
-        if x.name != y.name or len(perm) != len(b.at) or not _permuted_alike(x, y, perm):
+        if x.name != y.name or len(perm) != len(b.at) or not _is_permuted_tensor(x, y, perm):
             return False
         # Plain indices first: others are compared when these are known.
         pairs = [(0 if p < 0 else a.at[p], q) for p, q in zip(perm, b.at, strict=True)]
@@ -186,7 +186,7 @@ class _Matching:
         return self.names.setdefault(mine, theirs) == theirs and self._back.setdefault(theirs, mine) == mine
 
 
-def _permuted_alike(x: Tensor, y: Tensor, perm: Permutation) -> bool:
+def _is_permuted_tensor(x: Tensor, y: Tensor, perm: Permutation) -> bool:
     """Returns whether a tensor is another one with permuted axes, seen through the same views."""
     if x.dtype is not y.dtype or len(x.steps) != len(y.steps):
         return False
@@ -195,7 +195,7 @@ def _permuted_alike(x: Tensor, y: Tensor, perm: Permutation) -> bool:
             len(shape) != len(perm)
             or -1 in perm
             or not _moved(shape, permuted, perm)
-            or not _view_alike(view, other, perm)
+            or not _is_permuted_view(view, other, perm)
         ):
             return False
     return x.rank == len([p for p in perm if p >= 0]) and _moved(x.shape, y.shape, perm)
@@ -205,7 +205,7 @@ def _moved(values: Sequence[object], permuted: Sequence[object], perm: Permutati
     return tuple([1 if p < 0 else values[p] for p in perm]) == tuple(permuted)
 
 
-def _view_alike(view: View, other: View, perm: Permutation) -> bool:
+def _is_permuted_view(view: View, other: View, perm: Permutation) -> bool:
     match view, other:
         case Padded(), Padded():
             is_same = view.mode == other.mode and repr(view.fill) == repr(other.fill)

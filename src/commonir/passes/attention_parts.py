@@ -48,7 +48,7 @@ class AttentionParts(NamedTuple):
 
 
 def attention_ending_at(root: Op, finder: SubgraphFinder) -> Iterator[tuple[Subgraph, AttentionParts]]:
-    """Yields what ends with the product of weights and values, if that is what an operation is."""
+    """Yields the subgraphs of attention that end with an operation, if it may be the product of weights and values."""
     form = core_form(root)
     if form is None or not isinstance(form.op, core.MatMul) or form.op.transpose_a or form.op.transpose_b:
         return

@@ -184,7 +184,7 @@ class _Fusion:
         return ""
 
     def _written(self, subgraph: Subgraph, proposal: Proposal, version: str = "") -> Written | None:
-        """Returns what a proposal is in the dialect; None if that is the parts of its operation."""
+        """Returns the operations of the dialect for a proposal; None if they are the parts of its operation."""
         written = self._writer.written(proposal.build(*proposal.inputs), proposal.most, version)
         if written is None:
             return None

@@ -166,14 +166,14 @@ class _Moves:
         zone.operations[op] = found
         return new
 
-    def _new_values(self, zone: _Zone, op: Op, found: Permuted) -> list[Value] | None:
+    def _new_values(self, zone: _Zone, op: Op, permuted_op: Permuted) -> list[Value] | None:
         """Returns the values of an operation that are new to a zone, and adds them; None if it cannot be part of it."""
-        movable = dict(zip(found.operands, found.perms, strict=True))
+        movable = dict(zip(permuted_op.operands, permuted_op.perms, strict=True))
         constants = {v for v in movable if known_data(v) is not None}
         if not all(map(self._may_change, constants)) or self._is_beyond(zone, op):
             return None
         values = {v: p for v, p in movable.items() if v not in constants}
-        values |= dict(zip(op.results, found.results, strict=False))
+        values |= dict(zip(op.results, permuted_op.results, strict=False))
         if any(zone.perms.get(v, p) != p for v, p in values.items()):
             return None
         new = [v for v in values if v not in zone.perms]
@@ -321,12 +321,12 @@ class _Change:
     def _is_unused_transposition(self, op: Operation) -> bool:
         return op.parent is not None and self._moves.perm_of(op) is not None and not op.results[0].is_used
 
-    def _built(self, found: Permuted) -> _New | None:
-        placeholders = dict(zip(found.operands, found.arguments, strict=True))
-        if not found.is_core:
-            return _New((found.op,), found.op.results, placeholders)
-        types = [r.type for r in found.op.results]
-        written = self._writer.all_written(found.op.results, 1)
+    def _built(self, permuted_op: Permuted) -> _New | None:
+        placeholders = dict(zip(permuted_op.operands, permuted_op.arguments, strict=True))
+        if not permuted_op.is_core:
+            return _New((permuted_op.op,), permuted_op.op.results, placeholders)
+        types = [r.type for r in permuted_op.op.results]
+        written = self._writer.all_written(permuted_op.op.results, 1)
         if written is None or any(v.owner not in written.operations for v in written.values):
             return None
         for v, type in zip(written.values, types, strict=True):

@@ -34,7 +34,7 @@ def _sizes(value: Value) -> tuple[object, ...]:
 
 
 def _sliced_part(form: CoreForm) -> _Part | None:
-    """Returns what a slice takes, if it cuts one axis of a known size and leaves no element between others out."""
+    """Returns the part that a slice takes, if it cuts one axis of a known size and skips no element in between."""
     op = form.op
     if not isinstance(op, core.Slice) or not is_tensor(form.x):
         return None

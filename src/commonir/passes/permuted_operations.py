@@ -27,12 +27,12 @@ _COMPARED_BYTES = 1024
 
 
 class Permuted(NamedTuple):
-    """What computes an operation on permuted operands.
+    """An operation that computes another one on permuted operands.
 
     `op` is detached and applies to `arguments`, placeholders for permuted operands, or to operands of the operation; it
     is one of the core if `is_core`. `operands` are the values whose axes are permuted, as `perms` says, and `results`
-    the permutations of the results. In `perms`, -1 is a new axis of size 1, which only constants get. `is_exact`: there
-    are no sums of floats, which some runtimes would round differently.
+    the permutations of the results. In `perms`, -1 is a new axis of size 1, which only constants get. `is_exact`: it
+    has no sums of floats, which some runtimes would round differently.
     """
 
     op: Op
@@ -52,7 +52,7 @@ def permuted_type(type: TensorType, perm: Permutation) -> TensorType:
 
 
 def permuted(op: Op, perm: Permutation) -> Permuted | None:
-    """Returns what computes an operation on operands with axes permuted by `perm`, those of its rank.
+    """Returns an operation that computes another one on operands with axes permuted by `perm`, those of its rank.
 
     Operands of lower rank stay as they are. None if nothing is known to.
     """
@@ -103,7 +103,7 @@ def _is_ranked(value: Value) -> bool:
 def _permuted_form(
     op: Op, operands: Sequence[Value], results: Sequence[Value], perm: Permutation, *, is_core: bool
 ) -> Permuted | None:
-    """Returns what computes an operation, in the form of `op`, with permuted operands."""
+    """Returns an operation in the form of `op` that computes it on permuted operands."""
     if len(op.operands) != len(operands):
         return None
     rank = len(perm)

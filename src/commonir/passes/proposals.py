@@ -17,7 +17,7 @@ class Proposal(NamedTuple):
 
     `samples` are the contents that are compared. With `is_pointwise` the difference of an element is measured against
     its input, else against the largest result. `most` is the number of operations that it may take in a format: none of
-    them may be that which the subgraph ends with.
+    them may be the last one of the subgraph.
     """
 
     inputs: tuple[Value, ...]

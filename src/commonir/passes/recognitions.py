@@ -31,7 +31,7 @@ Find = Callable[[Op, SubgraphFinder], Iterator[tuple[Subgraph, Propose]]]
 
 
 class Form(NamedTuple):
-    """What a recognition looks for: `build` makes it of a tensor, and `keys` are the primitives that all ways of
+    """A form that a recognition looks for: `build` makes it of a tensor, and `keys` are the primitives that all ways of
     computing it have. `find` yields the subgraphs that end with an operation, for forms that are not of elements and
     of axes that are reduced.
     """
@@ -231,5 +231,5 @@ ALL = "all"
 
 
 def summary_of(recognition: Recognition) -> str:
-    """Returns what the operation that a recognition makes computes, in a sentence."""
+    """Returns a sentence about the meaning of the operation that a recognition makes."""
     return " ".join((recognition.definition.__doc__ or "").split("\n\n")[0].split())

@@ -56,7 +56,7 @@ class _LoweredCall(NamedTuple):
 
 
 class SharedCalls:
-    """What the calls in a function became, by the called function and the types of the arguments."""
+    """The results of lowering the calls in a function, by the called function and the types of the arguments."""
 
     def __init__(self) -> None:
         self._by_key: dict[object, _LoweredCall] = {}

@@ -66,7 +66,7 @@ class _Limits:
 
 
 class _Limited:
-    """A context in which a limit is in force. It is entered for each run, so it is no generator."""
+    """A context in which a limit is in force. It is entered for each run, so it is not a generator."""
 
     __slots__ = ("_limits", "_threads")
 

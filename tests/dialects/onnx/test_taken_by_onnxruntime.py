@@ -1,4 +1,4 @@
-"""What onnxruntime takes beyond the documentation of operators gives what it gives."""
+"""Models that onnxruntime takes beyond the documentation of operators compute what they compute there."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is said to be divisible is: each operation of the core on parts gives the parts of what an outside oracle gives
-for the whole, or summands of it.
+"""Tests that operations are divisible as stated: each operation of the core on parts gives the parts of what an
+outside oracle gives for the whole, or summands of it.
 """
 
 from __future__ import annotations

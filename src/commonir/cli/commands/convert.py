@@ -44,6 +44,8 @@ from commonir.cli.writing import check_output, copy_to_standard_output, save_out
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from commonir import Module
+    from commonir.api import ImageInput
     from commonir.reports import FileEntry, PrecisionReport, Summary
 
 
@@ -225,9 +227,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
     api = session.api
     precision_reports: list[PrecisionReport] = []
     metadata = parse_pairs(options.metadata, "--meta", "KEY=TEXT")
-    images = {name: api.image_input(*chosen) for name, chosen in parse_images(options.images).items()}
-    fixed_dims, bounds = parse_dims(options.fixed), parse_ranges(options.ranges)
-    states = parse_pairs(options.states, "--state", "INPUT=OUTPUT")
+    interface, bounds = _interface(session, options), parse_ranges(options.ranges)
     convert_to = partial(
         api.convert,
         opset=options.opset,
@@ -236,17 +236,17 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
         keep=options.keep,
         fuse=options.fuse,
         reports=precision_reports,
-        dims=fixed_dims,
+        dims=interface.dims,
         ranges=bounds,
-        images=images,
+        images=interface.images,
         labels={output: session.read_labels(path) for output, path in parse_labels(options.labels).items()},
         docs=parse_pairs(options.docs, "--describe", "NAME=TEXT"),
-        states=states,
+        states=interface.states,
         ranks=options.ranks,
         parallel=options.parallel,
         findings=session.findings,
     )
-    check = _chosen_check(options, bounds, fixed_dims)
+    check = _chosen_check(options, bounds, interface.dims)
     with session.limited_time(options.time_limit) as left, session.progress(f"reading {model}") as progress:
         target = options.to or api.output_format(options.output)
         form = api.file_format(target)
@@ -264,15 +264,37 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
         if check is not None:
             # A program of several ranks is written to one file for each rank; opening one opens all.
             first = path if Path(path).exists() else files[0].path
-            # Both programs take pixels where the converted one takes an image, and keep what it keeps.
-            same = api.with_interface_of(
-                converted, source, images=images, states=states, dims=fixed_dims, function=function
-            )
+            same = interface.given_to(session, source, converted, function)
             if same is not source:
-                check = check.without_dims(fixed_dims)
+                check = check.without_dims(interface.dims)
             agreement = check_agreement(session, same, converted, first, form, function, check, left, progress)
     before, after = api.summarize(source), api.summarize(converted)
     return _answer(session, before, after, files, options.output, form, agreement, next(iter(precision_reports), None))
+
+
+class _Interface(NamedTuple):
+    """The options for inputs and outputs that the program before has to share to be compared."""
+
+    images: Mapping[str, ImageInput]
+    states: Mapping[str, str]
+    dims: Mapping[str, int]
+
+    def given_to(self, session: Session, source: Module, converted: Module, function: str | None) -> Module:
+        """Returns the program before with the interface of the converted one; itself if they have the same.
+
+        Both take pixels where the converted one takes an image, and keep the states that it keeps.
+        """
+        return session.api.with_interface_of(
+            converted, source, images=self.images, states=self.states, dims=self.dims, function=function
+        )
+
+
+def _interface(session: Session, options: ConvertOptions) -> _Interface:
+    return _Interface(
+        {name: session.api.image_input(*chosen) for name, chosen in parse_images(options.images).items()},
+        parse_pairs(options.states, "--state", "INPUT=OUTPUT"),
+        parse_dims(options.fixed),
+    )
 
 
 def _refuse_inputs_without_check(options: ConvertOptions) -> None:

@@ -171,10 +171,8 @@ def opt(
     with session.limited_time(time_limit) as left, session.progress(f"reading {model}") as progress:
         before = session.load(model, dialects=dialects)
         progress.step("simplifying" if legality is None else "legalizing")
-        after = before if legality is None else legality.legalized(session, before, rewrites, dialects)
-        if legality is None or chosen is not None:
-            rules = rewrites if legality is None else ()
-            after = _optimized(session, after, options, rules, reports if is_explained else None)
+        explanations = reports if is_explained else None
+        after = _changed(session, before, options, rewrites, dialects, legality, explanations)
         if is_explained and not reports and legality is None:
             raise _nothing_to_explain()
         errors: tuple[OutputError, ...] | None = None
@@ -218,6 +216,24 @@ class _Options(NamedTuple):
     fuse: str | None
     keep_inputs: bool
     growth: int | None
+
+
+def _changed(
+    session: Session,
+    program: Module,
+    options: _Options,
+    rules: Sequence[Rewrite],
+    dialects: Sequence[Dialect],
+    legality: Legality | None,
+    reports: list[RuleReport] | None,
+) -> Module:
+    """Returns a program with operations that are legal, by the rules and others, or else an optimized one; with passes
+    that users name, both.
+    """
+    if legality is None:
+        return _optimized(session, program, options, rules, reports)
+    legalized = legality.legalized(session, program, rules, dialects)
+    return legalized if options.passes is None else _optimized(session, legalized, options, (), reports)
 
 
 def _optimized(

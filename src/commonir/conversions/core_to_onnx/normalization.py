@@ -42,7 +42,7 @@ class _Trailing:
 
     @property
     def needs(self) -> str:
-        """What such an operator needs that there is not."""
+        """The reason why such an operator cannot be used, for a message."""
         return "normalizes trailing axes, and needs a scale: their sizes are not fixed"
 
     def scale_or_ones(self, scale: Value | None) -> Value | None:

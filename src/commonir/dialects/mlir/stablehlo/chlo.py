@@ -131,7 +131,7 @@ def _square(x: Value) -> Value:
 
 
 class AsinAcosKernel(HloOp, name="chlo._asin_acos_kernel", traits=_ELEMENTWISE, assembly=UNARY):
-    """What the inverse sine and cosine of complex numbers have in common; only expansions of these contain it."""
+    """The common part of the inverse sine and cosine of complex numbers; only expansions of these contain it."""
 
     operand: Value = operand(Complexes)
     result_: Value = result(Complexes)

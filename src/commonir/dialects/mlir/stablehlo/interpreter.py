@@ -18,7 +18,7 @@ from commonir.ods.type_rules import SameOperandsAndResultType
 
 
 class Print(HloOp, name="interpreter.print", assembly="$operand attr-dict `:` type($operand)"):
-    """Shows a tensor to whoever watches a run; no output depends on it."""
+    """Prints a tensor while a program runs; no output depends on it."""
 
     operand: Value = operand(AnyHlo)
 

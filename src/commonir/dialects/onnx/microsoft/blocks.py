@@ -181,7 +181,7 @@ _NF4 = (
     *(0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0),
 )
 _TABLES = ((*_FP4, *[-x for x in _FP4]), _NF4)
-"""What the codes of 4 bits of bitsandbytes stand for, by `quant_type`."""
+"""The values of the 4-bit codes of bitsandbytes, by `quant_type`."""
 
 
 def _in_type_of(values: Value, x: Value) -> Value:
