@@ -26,7 +26,7 @@ _MOST_CALLS = 500
 _SIDE = 8
 _OLD, _NEW = 1.0, 2.0
 _REPLACED = {"E0102", "E0111", "E0277", "E0301"}
-"""What a reader reports of files that are replaced while it reads them."""
+"""Codes of files that are replaced while they are read."""
 
 
 def _program(factor: float) -> Module:

@@ -241,7 +241,9 @@ def _read_report(path: Path, model: Path) -> None:
 
 
 def _read_image(path: Path, model: Path) -> None:
-    commonir.read_image(commonir.load(model), "picture", path, resize=True)
+    program = commonir.load(model)
+    [name] = [v.name for v in program.inputs]
+    commonir.read_image(program, name or "", path, resize=True)
 
 
 def _read_records(path: Path, program: list[commonir.Module]) -> None:

@@ -181,7 +181,7 @@ class _Reference:
         return [outputs[n] for n in names] if set(names) == set(outputs) else list(outputs.values())
 
     def _of_nudged(self) -> Sequence[Value]:
-        """Returns what onnxruntime computes if the last bits of weights and inputs are others."""
+        """Returns the outputs of onnxruntime on weights and inputs of other last bits."""
         model = onnx.load(self.path)
         constants = [a.t for n in model.graph.node if n.op_type == "Constant" for a in n.attribute if a.HasField("t")]
         for tensor in (*model.graph.initializer, *constants):
