@@ -103,7 +103,9 @@ def check_agreement(
     return Agreement(errors, written.engine, explanation)
 
 
-def _relative_tolerance(session: Session, source: Module, converted: Module, check: Check) -> Tolerance:
+def _relative_tolerance(
+    session: Session, source: Module, converted: Module, check: Check
+) -> float | Mapping[str, float]:
     """Returns the relative tolerance of a check: what users do not set follows from the types of both programs."""
     api = session.api
     types = {*api.summarize(source).element_types, *api.summarize(converted).element_types}
