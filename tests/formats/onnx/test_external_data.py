@@ -211,7 +211,7 @@ def test_data_that_change_after_loading_are_an_error(tmp_path: Path, change: str
         os.truncate(tmp_path / "w", 1)
         reason = "it became shorter after it was loaded"
     elif change == "replaced":
-        (tmp_path / "other").write_bytes(_VALUES.tobytes())
+        (tmp_path / "other").write_bytes((tmp_path / "w").read_bytes())
         (tmp_path / "other").replace(tmp_path / "w")
         reason = "it was replaced or changed after it was loaded"
     else:
