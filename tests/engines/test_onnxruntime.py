@@ -109,14 +109,15 @@ def test_failing_run_says_nothing_but_its_finding(capfd: pytest.CaptureFixture[s
 
 def test_operator_without_a_definition_is_run_by_onnxruntime_only() -> None:
     text = """<ir_version: 9, opset_import: ["": 18, "com.microsoft": 1]>
-g (float[2, 2] x) => (float[2, 2] y) { t = com.microsoft.Inverse(x)
+g (int32[2] x) => (int32[2] y) { t = com.microsoft.MurmurHash3 <positive = 0> (x)
 y = Neg(t) }"""
     module = cir.loads(text, format="onnxtxt")
-    x = np.array([[2, 0], [0, 4]], np.float32)
-    expected = [[-0.5, 0], [0, -0.25]]
+    x = np.array([3, 4], np.int32)
+    # The hashes of the four bytes of each number, by another implementation.
+    expected = [-847579505, -1889779975]
     np.testing.assert_array_equal(cir.run(module, {"x": x}, engine="onnxruntime")["y"], expected)
     np.testing.assert_array_equal(cir.prepare(module, engine="onnxruntime").run({"x": x})["y"], expected)
-    with pytest.raises(DiagnosticError, match=r"com\.microsoft\.Inverse cannot be lowered to core"):
+    with pytest.raises(DiagnosticError, match=r"com\.microsoft\.MurmurHash3 cannot be lowered to core"):
         cir.run(module, {"x": x})
 
 

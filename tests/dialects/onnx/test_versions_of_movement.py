@@ -234,6 +234,9 @@ def _converted(numbers: list[float], source: str, to: str) -> list[Any]:
     """Returns the converted numbers, by the conversions of numpy and ml_dtypes from types that hold all of them."""
     if to == "STRING":
         of_float = source.startswith("FLOAT") or source in ("DOUBLE", "BFLOAT16")
+        if source == "BOOL":
+            # As onnxruntime writes them; numpy has True and False.
+            return [str(int(v)) for v in numbers]
         return [str(float(v)) if of_float else str(v) for v in numbers]
     if to == "BOOL":
         return [v != 0 for v in numbers]

@@ -395,3 +395,44 @@ func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   }) : (tensor<2x2xf32>) -> tensor<2x2xf32>
   return %result : tensor<2x2xf32>
 }
+// -----
+// chlo.ragged_dot
+func.func @main(%lhs: tensor<4x2xf32>, %rhs: tensor<2x2x3xf32>) -> tensor<4x3xf32> {
+  %sizes = stablehlo.constant dense<[1, 3]> : tensor<2xi32>
+  %result = "chlo.ragged_dot"(%lhs, %rhs, %sizes) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<4x2xf32>, tensor<2x2x3xf32>, tensor<2xi32>) -> tensor<4x3xf32>
+  return %result : tensor<4x3xf32>
+}
+// -----
+// interpreter.run_parallel
+module {
+  func.func private @one(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %result = "interpreter.run_parallel"(%x) <{programs = [[@one]]}> : (tensor<2xf32>) -> tensor<2xf32>
+    return %result : tensor<2xf32>
+  }
+}
+// -----
+// chlo.scan
+func.func @main(%x: tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<2xf32>) {
+  %start = stablehlo.constant dense<0.0> : tensor<2xf32>
+  %sums, %last = chlo.scan(%x) inits(%start) dimension=0 {
+  ^bb0(%row: tensor<2xf32>, %before: tensor<2xf32>):
+    %sum = stablehlo.add %row, %before : tensor<2xf32>
+    stablehlo.return %sum, %sum : tensor<2xf32>, tensor<2xf32>
+  } : (tensor<3x2xf32>, tensor<2xf32>) -> (tensor<3x2xf32>, tensor<2xf32>)
+  return %sums, %last : tensor<3x2xf32>, tensor<2xf32>
+}
+// -----
+// chlo.constant_like
+func.func @main(%operand: tensor<4x3xf32>) -> tensor<4x3xf32> {
+  %result = "chlo.constant_like"(%operand) <{value = 0.5 : f32}> : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %result : tensor<4x3xf32>
+}
+// -----
+// chlo.broadcast_compare
+func.func @main(%lhs: tensor<4x3xf32>, %rhs: tensor<3xf32>) -> tensor<4x3xi1> {
+  %result = chlo.broadcast_compare %lhs, %rhs {compare_type = #chlo<comparison_type FLOAT>, comparison_direction = #chlo<comparison_direction LT>} : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xi1>
+  return %result : tensor<4x3xi1>
+}
