@@ -18,9 +18,9 @@ MIL = (
     "Minimum Mod Sub"
 )
 ONNX = (
-    "Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Cos Cosh Erf Exp Floor HardSwish IsInf Log Neg Reciprocal "
-    "Relu Round Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Tan Tanh Add BitwiseAnd BitwiseOr BitwiseXor Div Equal "
-    "Greater Less Mul Pow Sub"
+    "Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Cos Cosh Erf Exp Floor HardSwish IsInf Log Mish Neg "
+    "Reciprocal Relu Round Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Tan Tanh Add BitwiseAnd BitwiseOr BitwiseXor "
+    "Div Equal Greater Less Mul Pow Sub"
 )
 STABLEHLO = {
     **{n: f"stablehlo.{n.lower()}" for n in ["Abs", "Ceil", "Floor", "Log", "Rsqrt", "Sign", "Sqrt", "Tan", "Tanh"]},

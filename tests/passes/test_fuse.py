@@ -109,6 +109,8 @@ FUSED: dict[str, tuple[str, list[Any], str]] = {
         "a = Add x three\nl = Max a zero\nc1 = Min l six\nm = Mul x c1\ny = Div m six", ROWS, "HardSwish",
     ),
     "hard_swish of its parts": ("s = HardSigmoid x alpha=0.16666667\ny = Mul s x", ROWS, "HardSwish"),
+    "mish of torch": ("s = Softplus x\nt = Tanh s\ny = Mul x t", ROWS, "Mish"),
+    "mish with a logarithm": ("e = Exp x\np = Add e one\ns = Log p\nt = Tanh s\ny = Mul t x", ROWS, "Mish"),
     "rms_norm without scale": (
         "s = Mul x x\nv = ReduceMean s last\nw = Add v small\nr = Pow w minus_half\ny = Mul x r", ROWS,
         "RMSNormalization",
@@ -134,6 +136,10 @@ STAYS: dict[str, tuple[str, str, str]] = {
     ),
     "silu of another value": ("n = Neg x\ns = Sigmoid n\ny = Mul x s", "Neg Sigmoid Mul", ""),
     "silu that is bounded": ("s = Sigmoid x\nm = Min s half\ny = Mul x m", "Sigmoid Min Mul", ""),
+    "mish of another base": (
+        "e = Exp x\np = Add e two\ns = Log p\nt = Tanh s\ny = Mul t x", "Exp Add Log Tanh Mul", "",
+    ),
+    "mish of another value": ("n = Neg x\ns = Softplus n\nt = Tanh s\ny = Mul x t", "Neg Softplus Tanh Mul", ""),
     "layer_norm along different axes": (
         LAYER_NORM.replace("Mean x last", "Mean x channels"), "ReduceMean Sub RMSNormalization Add", "",
     ),
@@ -211,9 +217,10 @@ def test_parts_that_compute_something_else_stay(name: str, tmp_path: Path) -> No
             RMS_NORM.replace("ReduceMean s last", "ReduceMean s axes=[-1]"), 17,
             "rms_norm: 1 place looks like it, and stays: 'y': it needs opset23, and the program has opset17",
         ),
+        ("s = Softplus x\nt = Tanh s\ny = Mul x t", 17, "mish: 1 place looks like it, and stays: 'y': it needs opset18"),
         ("s = Sigmoid x\ny = Mul x s", 20, "silu: 1 place looks like it, and stays: 'y': it needs opset24, and"),
     ],
-    ids=("gelu", "rms_norm", "silu"),
+    ids=("gelu", "rms_norm", "mish", "silu"),
 )  # fmt: skip
 def test_a_note_names_the_operator_set_that_is_needed(text: str, opset: int, note: str, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"

@@ -64,6 +64,7 @@ _UNARY: dict[str, tuple[Callable[[Array], Array], float, float]] = {
     "hard_swish": (lambda x: x * np.clip(x / 6 + 0.5, 0, 1), -5, 5),
     "silu": (lambda x: x / (1 + np.exp(-x)), -9, 9),
     "softplus": (lambda x: np.log1p(np.exp(x)), -9, 9),
+    "mish": (lambda x: x * np.tanh(np.log1p(np.exp(x))), -5, 9),
     "softsign": (lambda x: x / (1 + np.abs(x)), -3, 3),
 }
 

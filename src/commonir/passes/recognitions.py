@@ -199,6 +199,7 @@ RECOGNITIONS: tuple[Recognition, ...] = (
     _pointwise("gelu", core.Gelu, *[partial(core.gelu, approximation=form) for form in core.GeluForm]),
     _pointwise("silu", core.Silu, core.silu),
     _pointwise("hard_swish", core.HardSwish, core.hard_swish),
+    _pointwise("mish", core.Mish, core.mish),
     _normalization("layer_norm", core.LayerNorm, core.layer_norm, 2),
     _normalization("rms_norm", core.RmsNorm, core.rms_norm, 1),
     Recognition("attention", core.Attention, (_ATTENTION,)),

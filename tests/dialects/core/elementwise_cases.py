@@ -276,6 +276,7 @@ ELEMENTWISE: dict[str, Maker] = {
     "core.hard_sigmoid": _activation("HardSigmoid", attributes=_line),
     "core.hard_swish": _activation("HardSwish"),
     "core.softplus": _activation("Softplus"),
+    "core.mish": _activation("Mish"),
     "core.softsign": _activation("Softsign"),
     "core.silu": _silu,
     "core.gelu": _gelu,

@@ -115,6 +115,7 @@ _FUNCTIONS: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "softplus": ({}, lambda x: F.softplus(x, threshold=1e9)),
     "silu": ({}, F.silu),
     "hard_swish": ({}, F.hardswish),
+    "mish": ({}, F.mish),
     "hard_sigmoid": ({"alpha": 1 / 6}, F.hardsigmoid),
     "elu": ({"alpha": 0.7}, lambda x: F.elu(x, 0.7)),
     "leaky_relu": ({"alpha": 0.2}, lambda x: F.leaky_relu(x, 0.2)),

@@ -175,6 +175,7 @@ def test_activations_do_not_overflow(run: Runner) -> None:
     same(run("sigmoid", x), [0, 0, 0.5, 1, 1])
     same(run("softplus", x), [0, 0, np.log(np.float32(2)), 100, 1000])
     same(run("silu", x), [-0.0, -0.0, 0, 100, 1000])
+    same(run("mish", x), [-0.0, -0.0, 0, 100, 1000])
     same(run("tanh", x), [-1, -1, 0, 1, 1])
     same(run("elu", x, alpha=2.0), [-2, -2, 0, 100, 1000])
     for form in core.GeluForm:

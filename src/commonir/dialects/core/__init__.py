@@ -12,9 +12,9 @@ import_members(
     globals(),
     {
         "activation": (
-            "Activation Clip Elu Gelu GeluForm HardSigmoid HardSwish LeakyRelu LogSoftmax Prelu Reciprocal Relu Rsqrt "
-            "Sigmoid Silu Softmax Softplus Softsign clip elu gelu hard_sigmoid hard_swish leaky_relu log_softmax "
-            "per_channel prelu reciprocal relu rsqrt sigmoid silu softmax softplus softsign"
+            "Activation Clip Elu Gelu GeluForm HardSigmoid HardSwish LeakyRelu LogSoftmax Mish Prelu Reciprocal Relu "
+            "Rsqrt Sigmoid Silu Softmax Softplus Softsign clip elu gelu hard_sigmoid hard_swish leaky_relu log_softmax "
+            "mish per_channel prelu reciprocal relu rsqrt sigmoid silu softmax softplus softsign"
         ),
         "base": "CoreOp as_tensor axis_of tensor_type",
         "bits": "bits_as",

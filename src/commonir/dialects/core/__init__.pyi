@@ -9,6 +9,7 @@ from commonir.dialects.core.activation import HardSigmoid as HardSigmoid
 from commonir.dialects.core.activation import HardSwish as HardSwish
 from commonir.dialects.core.activation import LeakyRelu as LeakyRelu
 from commonir.dialects.core.activation import LogSoftmax as LogSoftmax
+from commonir.dialects.core.activation import Mish as Mish
 from commonir.dialects.core.activation import Prelu as Prelu
 from commonir.dialects.core.activation import Reciprocal as Reciprocal
 from commonir.dialects.core.activation import Relu as Relu
@@ -25,6 +26,7 @@ from commonir.dialects.core.activation import hard_sigmoid as hard_sigmoid
 from commonir.dialects.core.activation import hard_swish as hard_swish
 from commonir.dialects.core.activation import leaky_relu as leaky_relu
 from commonir.dialects.core.activation import log_softmax as log_softmax
+from commonir.dialects.core.activation import mish as mish
 from commonir.dialects.core.activation import per_channel as per_channel
 from commonir.dialects.core.activation import prelu as prelu
 from commonir.dialects.core.activation import reciprocal as reciprocal

@@ -187,6 +187,13 @@ class Softplus(Activation, name="core.softplus"):
         return add(maximum(x, splat(0.0, x)), bend)
 
 
+class Mish(Activation, name="core.mish"):
+    """Mish: x times the hyperbolic tangent of its softplus."""
+
+    def reference(self, x: Value) -> Value:
+        return mul(x, tanh(softplus(x)))
+
+
 class Softsign(Activation, name="core.softsign"):
     """Softsign: x / (1 + |x|)."""
 
@@ -268,6 +275,7 @@ hard_sigmoid = function(HardSigmoid)
 hard_swish = function(HardSwish)
 silu = function(Silu)
 softplus = function(Softplus)
+mish = function(Mish)
 softsign = function(Softsign)
 gelu = function(Gelu)
 softmax = function(Softmax)

@@ -179,9 +179,7 @@ class Mish(UnaryX, name="onnx.Mish"):
     """Mish: x times the hyperbolic tangent of log(1 + exp(x))."""
 
     T = by_version(opset18=FLOATS_1, opset22=FLOATS)
-
-    def reference(self, X: Value) -> Value:
-        return core.mul(X, core.tanh(core.softplus(X)))
+    fn = core.mish
 
 
 class Softplus(UnaryX, name="onnx.Softplus"):
