@@ -36,8 +36,10 @@ NUMBERS = {
 WEIGHTS = {
     "g": _floats(8), "b": _floats(8), "rows": _floats(5, 1), "more": _floats(1, 5, 1),
     "last": np.array([-1], np.int64), "channels": np.array([1], np.int64), "both": np.array([1, 2], np.int64),
+    "spatial": np.array([2, 3], np.int64), "factors": _floats(3, 1, 1), "offsets": _floats(1, 3, 1, 1),
 }  # fmt: skip
 ROWS = ["N", 5, 8]
+IMAGE = ["N", 3, 5, 6]
 
 GELU_ERF = "a = Div x root2\ne = Erf a\nf = Add e one\nm = Mul x f\ny = Mul m half"
 LAYER_NORM = """m = ReduceMean x last
@@ -49,6 +51,16 @@ LAYER_NORM = """m = ReduceMean x last
     q = Div d r
     t = Mul q g
     y = Add t b"""
+INSTANCE_NORM = """m = ReduceMean x spatial
+    d = Sub x m
+    s = Mul d d
+    v = ReduceMean s spatial
+    w = Add v epsilon
+    r = Sqrt w
+    q = Div d r
+    t = Mul q factors
+    y = Add t offsets"""
+MISH = "s = Softplus x\nt = Tanh s\ny = Mul x t"
 RMS_NORM = "s = Pow x two\nv = ReduceMean s last\nw = Add v epsilon\nr = Sqrt w\nq = Div x r\ny = Mul g q"
 
 # name: nodes, shape of x, the operator that remains
@@ -105,11 +117,23 @@ FUSED: dict[str, tuple[str, list[Any], str]] = {
         ("s = Mul x x\nv = ReduceMean s last\nw = Add v epsilon\nr = Sqrt w\ni = Reciprocal r\nq = Mul x i\n"
         "y = Mul q g"), ROWS, "RMSNormalization",
     ),
+    "instance_norm of keras": (INSTANCE_NORM, IMAGE, "InstanceNormalization"),
+    "instance_norm by a reciprocal root": (
+        ("m = ReduceMean x spatial\nd = Sub x m\ns = Mul d d\nv = ReduceMean s spatial\nw = Add v epsilon\n"
+        "r = Sqrt w\ni = Reciprocal r\np = Mul i factors\nn = Mul m p\no = Sub offsets n\nt = Mul x p\n"
+        "y = Add t o"), IMAGE, "InstanceNormalization",
+    ),
+    "instance_norm without scale and shift": (
+        INSTANCE_NORM.partition("\n    t =")[0].replace("q =", "y ="), ["N", 3, "H", 6], "InstanceNormalization",
+    ),
+    "instance_norm along one axis": (
+        LAYER_NORM.replace(" g", " rows").replace(" b", " more"), ROWS, "InstanceNormalization",
+    ),
     "hard_swish of torch": (
         "a = Add x three\nl = Max a zero\nc1 = Min l six\nm = Mul x c1\ny = Div m six", ROWS, "HardSwish",
     ),
     "hard_swish of its parts": ("s = HardSigmoid x alpha=0.16666667\ny = Mul s x", ROWS, "HardSwish"),
-    "mish of torch": ("s = Softplus x\nt = Tanh s\ny = Mul x t", ROWS, "Mish"),
+    "mish of torch": (MISH, ROWS, "Mish"),
     "mish with a logarithm": ("e = Exp x\np = Add e one\ns = Log p\nt = Tanh s\ny = Mul t x", ROWS, "Mish"),
     "rms_norm without scale": (
         "s = Mul x x\nv = ReduceMean s last\nw = Add v small\nr = Pow w minus_half\ny = Mul x r", ROWS,
@@ -144,7 +168,7 @@ STAYS: dict[str, tuple[str, str, str]] = {
         LAYER_NORM.replace("Mean x last", "Mean x channels"), "ReduceMean Sub RMSNormalization Add", "",
     ),
     "a scale of another axis after layer_norm": (
-        LAYER_NORM.replace("Mul q g", "Mul q rows"), "LayerNormalization Mul Add", "",
+        LAYER_NORM.replace("Mul q g", "Mul q rows"), "InstanceNormalization Add", "",
     ),
     "layer_norm along an axis that is not the last": (
         LAYER_NORM.replace("last", "channels").replace(" g", " rows").replace(" b", " more"),
@@ -153,6 +177,11 @@ STAYS: dict[str, tuple[str, str, str]] = {
     ),
     "layer_norm with an unbiased variance": (
         LAYER_NORM.replace("v = ReduceMean s last", "n = ReduceSum s last\nv = Div n seven"),
+        "ReduceMean Sub Pow ReduceSum Div Add Sqrt Div Mul Add", "",
+    ),
+    "instance_norm with an unbiased variance": (
+        LAYER_NORM.replace("v = ReduceMean s last", "n = ReduceSum s last\nv = Div n seven")
+        .replace(" g", " rows").replace(" b", " more"),
         "ReduceMean Sub Pow ReduceSum Div Add Sqrt Div Mul Add", "",
     ),
     "rms_norm with the root of a sum": (
@@ -180,7 +209,7 @@ def _save(path: Path, text: str, shape: list[Any], opset: int = _NEWEST, element
 def _outputs(path: Path, shape: list[Any]) -> Sequence[Any]:
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    x = np.random.default_rng(0).standard_normal([2 if n == "N" else n for n in shape]).astype(np.float32) * 3
+    x = np.random.default_rng(0).standard_normal([2 if isinstance(n, str) else n for n in shape]).astype(np.float32) * 3
     return onnxruntime.InferenceSession(str(path), options).run(None, {"x": x})
 
 
@@ -217,7 +246,7 @@ def test_parts_that_compute_something_else_stay(name: str, tmp_path: Path) -> No
             RMS_NORM.replace("ReduceMean s last", "ReduceMean s axes=[-1]"), 17,
             "rms_norm: 1 place looks like it, and stays: 'y': it needs opset23, and the program has opset17",
         ),
-        ("s = Softplus x\nt = Tanh s\ny = Mul x t", 17, "mish: 1 place looks like it, and stays: 'y': it needs opset18"),
+        (MISH, 17, "mish: 1 place looks like it, and stays: 'y': it needs opset18,"),
         ("s = Sigmoid x\ny = Mul x s", 20, "silu: 1 place looks like it, and stays: 'y': it needs opset24, and"),
     ],
     ids=("gelu", "rms_norm", "mish", "silu"),
@@ -248,7 +277,7 @@ def test_names_choose_recognitions(tmp_path: Path) -> None:
 CORE_ML = {
     "gelu of torch": "mil.gelu", "gelu by tanh with a power": "mil.gelu", "silu as a quotient": "mil.silu",
     "layer_norm of torch": "mil.layer_norm", "layer_norm of keras": "mil.layer_norm",
-    "layer_norm without scale and shift": "mil.layer_norm",
+    "layer_norm without scale and shift": "mil.layer_norm", "instance_norm along one axis": "mil.instance_norm",
 }  # fmt: skip
 
 

@@ -220,6 +220,8 @@ class CoreWriter:
                 copies.append(clone(op, mapping))
                 count += constant is None
         if count > most:
+            for op in reversed(copies):
+                op.erase()
             return None
         results = tuple([mapping[v] for v in function.outputs])
         own = set(results)

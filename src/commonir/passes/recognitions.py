@@ -23,7 +23,7 @@ from commonir.ods import Op, known_data, operations_behind
 from commonir.passes.attention_parts import attention_ending_at, propose_attention
 from commonir.passes.proposals import Proposal, Samples
 from commonir.passes.sample_runs import ROW_FACTORS, random_numbers, random_rows, spread_numbers
-from commonir.passes.subgraphs import Primitives, Subgraph, SubgraphFinder
+from commonir.passes.subgraphs import Axes, Primitives, Subgraph, SubgraphFinder
 from commonir.symbolic import Dim
 
 Propose = Callable[[Subgraph], Iterator[Proposal]]
@@ -76,7 +76,7 @@ _SUMS = frozenset[type[Op]]({core.ReduceMean, core.ReduceSum})
 
 def _keys(build: Callable[[Value], Value]) -> frozenset[type[Op]]:
     """Returns the primitives of an operation, according to its reference, that all ways of computing it have."""
-    (x,) = Block([TensorType(f32, (2, 3))]).arguments
+    (x,) = Block([TensorType(f32, (2, 3, 4, 5))]).arguments
     finder = SubgraphFinder()
     parts = [finder.primitives(op) for op in operations_behind([build(x)]) if isinstance(op, Op)]
     classes: frozenset[type[Op]] = frozenset()
@@ -105,8 +105,23 @@ _LARGEST_EPSILON = 0.1
 _Sizes = tuple[int, ...]
 
 
-def _normalization(name: str, definition: type[Op], build: Callable[..., Value], parameters: int) -> Recognition:
-    """Returns the recognition of a normalization over axes, with up to some parameters of the sizes of these axes."""
+class _OverAxes(NamedTuple):
+    """The axes of the parameters of a normalization, and the attributes that say which axes it is over."""
+
+    parameters: Axes
+    attributes: dict[str, Axes]
+
+
+def _normalization(
+    name: str,
+    definition: type[Op],
+    build: Callable[..., Value],
+    parameters: int,
+    over: Callable[[Axes, int], _OverAxes | None],
+) -> Recognition:
+    """Returns the recognition of a normalization with up to some parameters; `over` is asked about the axes that a
+    subgraph reduces, and the rank.
+    """
 
     def propose(subgraph: Subgraph) -> Iterator[Proposal]:
         x, type = subgraph.x, subgraph.x.type
@@ -115,18 +130,30 @@ def _normalization(name: str, definition: type[Op], build: Callable[..., Value],
         if len(subgraph.others) > parameters or subgraph.result.type is not type:
             return
         (axes,) = subgraph.primitives.axes
+        normalized = over(axes, len(type.shape))
         sizes = _sample_sizes(type.shape, axes)
-        if not axes or math.prod(sizes) > _MOST_ELEMENTS:
+        if not axes or normalized is None or math.prod(sizes) > _MOST_ELEMENTS:
             return
-        if not all(_covers(v.type, type.shape, axes) for v in subgraph.others):
+        if not all(_covers(v.type, type.shape, normalized.parameters) for v in subgraph.others):
             return
         small = sorted({n for n in subgraph.numbers if 0 < n < _LARGEST_EPSILON})
         for others in (subgraph.others, subgraph.others[::-1])[: max(1, len(subgraph.others))]:
             samples = tuple(_normalization_samples(type, sizes, axes, [v.type for v in others]))
             for epsilon in (*small, 0.0):
-                yield Proposal((x, *others), partial(_normalized, build, axes, epsilon), samples)
+                made = partial(build, **normalized.attributes, epsilon=epsilon)
+                yield Proposal((x, *others), partial(_normalized, made, normalized.parameters), samples)
 
     return Recognition(name, definition, (Form(build, _keys(build), propose),))
+
+
+def _over_any_axes(axes: Axes, _rank: int) -> _OverAxes:
+    """Returns that parameters have the sizes of the normalized axes, which are an attribute."""
+    return _OverAxes(axes, {"axes": axes})
+
+
+def _behind_channels(axes: Axes, rank: int) -> _OverAxes | None:
+    """Returns that parameters have an element for each channel, if all axes behind that of channels are normalized."""
+    return _OverAxes((1,), {}) if axes and axes == tuple(range(2, rank)) else None
 
 
 def _sample_sizes(shape: Sequence[Dim | None], axes: Sequence[int]) -> _Sizes:
@@ -136,13 +163,11 @@ def _sample_sizes(shape: Sequence[Dim | None], axes: Sequence[int]) -> _Sizes:
     return tuple([n if n == 1 or a in axes else next(small) for a, n in enumerate(known)])
 
 
-def _normalized(
-    build: Callable[..., Value], axes: Sequence[int], epsilon: float, x: Value, *parameters: Value
-) -> Value:
-    """Builds a normalization; its parameters may have axes of size 1 too many."""
+def _normalized(build: Callable[..., Value], axes: Axes, x: Value, *parameters: Value) -> Value:
+    """Builds a normalization; its parameters, of the sizes of some axes, may have axes of size 1 too many."""
     shape = x.type.shape if isinstance(x.type, TensorType) else None
     dims = tuple([n for a in axes if (n := (shape or ())[a]) is not None])
-    return build(x, *[_of_shape(v, dims) for v in parameters], axes=tuple(axes), epsilon=epsilon)
+    return build(x, *[_of_shape(v, dims) for v in parameters])
 
 
 def _of_shape(value: Value, shape: tuple[Dim, ...]) -> Value:
@@ -158,7 +183,7 @@ def _of_shape(value: Value, shape: tuple[Dim, ...]) -> Value:
 
 
 def _covers(type: Type, shape: Sequence[Dim | None], axes: Sequence[int]) -> bool:
-    """Returns whether a parameter has an element for each along the normalized axes, and none along others."""
+    """Returns whether a parameter has an element for each along some axes, and none along others."""
     if not isinstance(type, TensorType) or type.shape is None or not type.element.is_float:
         return False
     aligned = (1,) * (len(shape) - len(type.shape)) + type.shape
@@ -172,7 +197,8 @@ def _normalization_samples(
         more: list[Data] = []
         for n, p in enumerate(parameters):
             assert isinstance(p, TensorType)
-            shape = [m if isinstance(m, int) else _SAMPLE_SIZE for m in p.shape or ()]
+            dims = p.shape or ()
+            shape = [1 if m == 1 else k for m, k in zip(dims, sizes[len(sizes) - len(dims) :], strict=True)]
             more.append(random_numbers(p, shape, 100 + 10 * n + seed))
         yield (random_rows(type, sizes, axes, seed), *more)
 
@@ -200,8 +226,9 @@ RECOGNITIONS: tuple[Recognition, ...] = (
     _pointwise("silu", core.Silu, core.silu),
     _pointwise("hard_swish", core.HardSwish, core.hard_swish),
     _pointwise("mish", core.Mish, core.mish),
-    _normalization("layer_norm", core.LayerNorm, core.layer_norm, 2),
-    _normalization("rms_norm", core.RmsNorm, core.rms_norm, 1),
+    _normalization("layer_norm", core.LayerNorm, core.layer_norm, 2, _over_any_axes),
+    _normalization("rms_norm", core.RmsNorm, core.rms_norm, 1, _over_any_axes),
+    _normalization("instance_norm", core.InstanceNorm, core.instance_norm, 2, _behind_channels),
     Recognition("attention", core.Attention, (_ATTENTION,)),
 )
 """All recognitions; where several apply, the first one does."""
