@@ -105,6 +105,10 @@ _LARGEST_EPSILON = 0.1
 _Sizes = tuple[int, ...]
 
 
+_AXES_OF_IMAGES = (-3, -2, -1)
+"""Axes of an L2 normalization that stands for all: formats have it over these."""
+
+
 class _OverAxes(NamedTuple):
     """The axes of the parameters of a normalization, and the attributes that say which axes it is over."""
 
@@ -229,6 +233,7 @@ RECOGNITIONS: tuple[Recognition, ...] = (
     _normalization("layer_norm", core.LayerNorm, core.layer_norm, 2, _over_any_axes),
     _normalization("rms_norm", core.RmsNorm, core.rms_norm, 1, _over_any_axes),
     _normalization("instance_norm", core.InstanceNorm, core.instance_norm, 2, _behind_channels),
+    _normalization("l2_norm", core.L2Norm, partial(core.l2_norm, axes=_AXES_OF_IMAGES), 0, _over_any_axes),
     Recognition("attention", core.Attention, (_ATTENTION,)),
 )
 """All recognitions; where several apply, the first one does."""
