@@ -38,9 +38,14 @@ WEIGHTS = {
     "last": np.array([-1], np.int64), "channels": np.array([1], np.int64), "both": np.array([1, 2], np.int64),
     "spatial": np.array([2, 3], np.int64), "all": np.array([-3, -2, -1], np.int64),
     "factors": _floats(3, 1, 1), "offsets": _floats(1, 3, 1, 1),
+    "grouped": np.array([0, 2, -1], np.int64), "grouped5": np.array([-1, 2, 3, 4, 5], np.int64),
+    "behind": np.array([2, 3, 4], np.int64), "whole": np.array([0, 6, 4, 5], np.int64),
+    "ones2": np.ones(2, np.float32), "zeros2": np.zeros(2, np.float32), "g2": _floats(2), "tall": _floats(4, 1),
+    "factors6": _floats(6, 1, 1), "offsets6": _floats(1, 6, 1, 1),
 }  # fmt: skip
 ROWS = ["N", 5, 8]
 IMAGE = ["N", 3, 5, 6]
+GROUPED = ["N", 6, 4, 5]
 
 GELU_ERF = "a = Div x root2\ne = Erf a\nf = Add e one\nm = Mul x f\ny = Mul m half"
 LAYER_NORM = """m = ReduceMean x last
@@ -61,6 +66,14 @@ INSTANCE_NORM = """m = ReduceMean x spatial
     q = Div d r
     t = Mul q factors
     y = Add t offsets"""
+GROUP_NORM = """h = Reshape x grouped
+    i = InstanceNormalization h ones2 zeros2 epsilon=0.001
+    n = Shape x
+    r = Reshape i n
+    t = Mul r factors6
+    y = Add t offsets6"""
+GROUP_NORM_OF_PARTS = f"h = Reshape x grouped5\n{INSTANCE_NORM.partition('    t =')[0]}r2 = Reshape q whole".replace(
+    "spatial", "behind").replace("Mean x", "Mean h").replace("Sub x", "Sub h")  # fmt: skip
 MISH = "s = Softplus x\nt = Tanh s\ny = Mul x t"
 RMS_NORM = "s = Pow x two\nv = ReduceMean s last\nw = Add v epsilon\nr = Sqrt w\nq = Div x r\ny = Mul g q"
 
@@ -130,6 +143,17 @@ FUSED: dict[str, tuple[str, list[Any], str]] = {
     "instance_norm along one axis": (
         LAYER_NORM.replace(" g", " rows").replace(" b", " more"), ROWS, "InstanceNormalization",
     ),
+    "group_norm of torch": (GROUP_NORM, GROUPED, "GroupNormalization"),
+    "group_norm of sizes that are not known": (GROUP_NORM, ["N", 6, "H", "W"], "GroupNormalization"),
+    "group_norm of a known size": (GROUP_NORM, [2, 6, 4, 5], "GroupNormalization"),
+    "group_norm of its parts": (
+        f"{GROUP_NORM_OF_PARTS}\nt = Mul factors6 r2\ny = Add offsets6 t", GROUPED, "GroupNormalization",
+    ),
+    "group_norm without a shift": (f"{GROUP_NORM_OF_PARTS}\ny = Mul factors6 r2", GROUPED, "GroupNormalization"),
+    "group_norm without a scale": (f"{GROUP_NORM_OF_PARTS}\ny = Add r2 offsets6", GROUPED, "GroupNormalization"),
+    "group_norm without scale and shift": (
+        GROUP_NORM_OF_PARTS.replace("r2 =", "y ="), [3, 6, 4, 5], "GroupNormalization",
+    ),
     "hard_swish of torch": (
         "a = Add x three\nl = Max a zero\nc1 = Min l six\nm = Mul x c1\ny = Div m six", ROWS, "HardSwish",
     ),
@@ -185,6 +209,22 @@ STAYS: dict[str, tuple[str, str, str]] = {
         .replace(" g", " rows").replace(" b", " more"),
         "ReduceMean Sub Pow ReduceSum Div Add Sqrt Div Mul Add", "",
     ),
+    "a scale of another axis after group_norm": (
+        GROUP_NORM.replace("factors6", "tall"), "GroupNormalization Mul Add", "",
+    ),
+    "group_norm with a scale of groups": (
+        GROUP_NORM.replace("ones2", "g2"), "Reshape InstanceNormalization Reshape Mul Add", "",
+    ),
+    "group_norm with an inner value that is an output": (
+        GROUP_NORM.replace("i =", "z =").replace("Reshape i", "Reshape z"),
+        "Reshape InstanceNormalization Reshape Mul Add",
+        "group_norm: 1 place looks like it, and stays: 'y': 'z' inside of it is used elsewhere",
+    ),
+    "group_norm with an unbiased variance": (
+        f"{GROUP_NORM_OF_PARTS}\nt = Mul factors6 r2\ny = Add offsets6 t".replace(
+            "v = ReduceMean s behind", "v2 = ReduceSum s behind\nv = Div v2 seven"),
+        "Reshape ReduceMean Sub Mul ReduceSum Div Add Sqrt Div Reshape Mul Add", "",
+    ),
     "rms_norm with the root of a sum": (
         RMS_NORM.replace("ReduceMean", "ReduceSum"), "Pow ReduceSum Add Sqrt Div Mul",
         "l2_norm: 1 place looks like it, and stays: 'q': onnx has no single operation for it",
@@ -233,13 +273,14 @@ def test_parts_become_one_operator_with_the_same_outputs_in_onnxruntime(name: st
 def test_parts_that_compute_something_else_stay(name: str, tmp_path: Path) -> None:
     text, left, note = STAYS[name]
     before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
-    _save(before, text, ROWS)
+    shape = GROUPED if "grouped" in text else ROWS
+    _save(before, text, shape)
     findings = Diagnostics()
     cir.save(cir.optimize(cir.load(before), fuse="all", findings=findings), after)
     assert Counter(node.op_type for node in onnx.load(after).graph.node) == Counter(left.split())
     notes = [d.message for d in findings if d.code.id == "N0605"]
     assert [n.startswith(note) for n in notes] == [True] if note else not notes
-    for expected, result in zip(_outputs(before, ROWS), _outputs(after, ROWS), strict=True):
+    for expected, result in zip(_outputs(before, shape), _outputs(after, shape), strict=True):
         np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5, strict=True)
 
 
@@ -251,14 +292,15 @@ def test_parts_that_compute_something_else_stay(name: str, tmp_path: Path) -> No
             RMS_NORM.replace("ReduceMean s last", "ReduceMean s axes=[-1]"), 17,
             "rms_norm: 1 place looks like it, and stays: 'y': it needs opset23, and the program has opset17",
         ),
+        (GROUP_NORM, 18, "group_norm: 1 place looks like it, and stays: 'y': it needs opset21, and"),
         (MISH, 17, "mish: 1 place looks like it, and stays: 'y': it needs opset18,"),
         ("s = Sigmoid x\ny = Mul x s", 20, "silu: 1 place looks like it, and stays: 'y': it needs opset24, and"),
     ],
-    ids=("gelu", "rms_norm", "mish", "silu"),
+    ids=("gelu", "rms_norm", "group_norm", "mish", "silu"),
 )  # fmt: skip
 def test_a_note_names_the_operator_set_that_is_needed(text: str, opset: int, note: str, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
-    _save(path, text, ROWS, opset)
+    _save(path, text, GROUPED if "grouped" in text else ROWS, opset)
     findings = Diagnostics()
     names = [op.name for op in cir.optimize(cir.load(path)).walk()]
     assert [op.name for op in cir.optimize(cir.load(path), fuse="all", findings=findings).walk()] == names

@@ -635,6 +635,18 @@ def instance_norm(r: Random) -> Case:
 
 
 @case
+def group_norm(r: Random) -> Case:
+    x = floats(r, 2, 6, *sizes(r, 1, 3, 2))
+    groups, scale, bias = int(r.choice([1, 2, 3, 6])), floats(r, 6), floats(r, 6)
+    wide = [1, -1] + [1] * (x.ndim - 2)
+    expected = lambda: (  # noqa: E731
+        _normalized(x.reshape(2, groups, -1), (2,), 1e-3).reshape(x.shape) * scale.reshape(wide) + bias.reshape(wide)
+    )
+    build = lambda v, a, b: core.group_norm(v, a, b, groups, 1e-3)  # noqa: E731
+    return Case(build, {"x": x, "scale": scale, "bias": bias}, expected)
+
+
+@case
 def attention(r: Random) -> Case:
     lead = sizes(r, 0, 3)
     queries, keys, e, width = (int(n) for n in r.integers(1, 5, 4))

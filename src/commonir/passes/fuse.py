@@ -15,13 +15,13 @@ from commonir.ir.data import Data
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
-from commonir.ods import Dialects, Op
+from commonir.ods import Dialects, Op, known_data
 from commonir.passes.core_forms import CoreWriter, FromCore, Written
 from commonir.passes.proposals import Proposal, Samples
 from commonir.passes.recognitions import Form, Propose, Recognition
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.sample_runs import TOLERANCES, Evaluate, SampleRuns, largest_difference
-from commonir.passes.subgraphs import Primitives, Subgraph, SubgraphFinder, fixed_data, is_hashable
+from commonir.passes.subgraphs import Primitives, Subgraph, SubgraphFinder, is_hashable
 from commonir.rewrite.replacing import replace_results
 
 _NEARLY = 0.02
@@ -161,7 +161,7 @@ class _Fusion:
     def _difference(self, subgraph: Subgraph, proposal: Proposal, sample: Samples) -> float:
         contents: dict[Value, Data] = dict(zip(proposal.inputs, sample, strict=True))
         for v in dict.fromkeys([v for op in subgraph.operations for v in op.operands]):
-            data = None if v in contents else fixed_data(v)
+            data = None if v in contents else known_data(v)
             if data is not None:
                 contents[v] = data
         expected = self._runs.result(subgraph.operations, contents, subgraph.result)
@@ -207,7 +207,10 @@ class _Fusion:
         return f"{function.name.partition('.')[0]} has no single operation for it"
 
     def _stay(self, recognition: Recognition, form: Form, subgraph: Subgraph, distance: float, text: str) -> None:
-        if distance > _NEARLY or self._explained.get(subgraph.root, recognition.name) != recognition.name:
+        explained = self._explained.get(subgraph.root)
+        if distance > _NEARLY or explained not in (None, recognition.name):
+            return
+        if explained is not None and distance == _OTHERWISE_EQUAL:
             return
         if distance == _OTHERWISE_EQUAL:
             # What is a part of it need no longer be reported.
@@ -234,7 +237,7 @@ def _structure(subgraph: Subgraph) -> object:
     for n, op in enumerate(subgraph.operations):
         used: list[object] = []
         for v in op.operands:
-            data = None if v in numbers else fixed_data(v)
+            data = None if v in numbers else known_data(v)
             used.append(numbers[v] if data is None else (data.type, data.contents()))
         attributes = tuple([a if is_hashable(a) else id(a) for a in op.attribute_values])
         parts.append((type(op), attributes, op.operand_offsets, tuple(used)))

@@ -16,11 +16,13 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
-from commonir.ir.data import Data, computed_data
+from commonir.ir.data import Data
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import TensorType, Type, f32
-from commonir.ods import Op, known_data, operations_behind
+from commonir.ods import Op, operations_behind
 from commonir.passes.attention_parts import attention_ending_at, propose_attention
+from commonir.passes.group_parts import group_norm_ending_at, propose_group_norm
+from commonir.passes.parameters import MOST_ELEMENTS, covers, epsilons_among, of_shape
 from commonir.passes.proposals import Proposal, Samples
 from commonir.passes.sample_runs import ROW_FACTORS, random_numbers, random_rows, spread_numbers
 from commonir.passes.subgraphs import Axes, Primitives, Subgraph, SubgraphFinder
@@ -100,8 +102,6 @@ def _pointwise(name: str, definition: type[Op], *functions: Callable[[Value], Va
 # -- normalizations
 
 _SAMPLE_SIZE = 6
-_MOST_ELEMENTS = 1 << 24
-_LARGEST_EPSILON = 0.1
 _Sizes = tuple[int, ...]
 
 
@@ -136,14 +136,13 @@ def _normalization(
         (axes,) = subgraph.primitives.axes
         normalized = over(axes, len(type.shape))
         sizes = _sample_sizes(type.shape, axes)
-        if not axes or normalized is None or math.prod(sizes) > _MOST_ELEMENTS:
+        if not axes or normalized is None or math.prod(sizes) > MOST_ELEMENTS:
             return
-        if not all(_covers(v.type, type.shape, normalized.parameters) for v in subgraph.others):
+        if not all(covers(v.type, type.shape, normalized.parameters) for v in subgraph.others):
             return
-        small = sorted({n for n in subgraph.numbers if 0 < n < _LARGEST_EPSILON})
         for others in (subgraph.others, subgraph.others[::-1])[: max(1, len(subgraph.others))]:
             samples = tuple(_normalization_samples(type, sizes, axes, [v.type for v in others]))
-            for epsilon in (*small, 0.0):
+            for epsilon in epsilons_among(subgraph.numbers):
                 made = partial(build, **normalized.attributes, epsilon=epsilon)
                 yield Proposal((x, *others), partial(_normalized, made, normalized.parameters), samples)
 
@@ -171,27 +170,7 @@ def _normalized(build: Callable[..., Value], axes: Axes, x: Value, *parameters: 
     """Builds a normalization; its parameters, of the sizes of some axes, may have axes of size 1 too many."""
     shape = x.type.shape if isinstance(x.type, TensorType) else None
     dims = tuple([n for a in axes if (n := (shape or ())[a]) is not None])
-    return build(x, *[_of_shape(v, dims) for v in parameters])
-
-
-def _of_shape(value: Value, shape: tuple[Dim, ...]) -> Value:
-    """Returns a value, or a constant with its elements, in another shape."""
-    assert isinstance(value.type, TensorType)
-    if value.type.shape == shape:
-        return value
-    data = known_data(value)
-    sizes = tuple([n for n in shape if isinstance(n, int)])
-    if data is None or len(sizes) < len(shape):
-        return core.reshape(value, shape)
-    return core.constant(computed_data(data.type.with_shape(sizes), lambda: data.array().reshape(sizes)))
-
-
-def _covers(type: Type, shape: Sequence[Dim | None], axes: Sequence[int]) -> bool:
-    """Returns whether a parameter has an element for each along some axes, and none along others."""
-    if not isinstance(type, TensorType) or type.shape is None or not type.element.is_float:
-        return False
-    aligned = (1,) * (len(shape) - len(type.shape)) + type.shape
-    return len(aligned) == len(shape) and all(n == (shape[a] if a in axes else 1) for a, n in enumerate(aligned))
+    return build(x, *[of_shape(v, dims) for v in parameters])
 
 
 def _normalization_samples(
@@ -207,6 +186,22 @@ def _normalization_samples(
         yield (random_rows(type, sizes, axes, seed), *more)
 
 
+# -- normalizations of groups
+
+
+def _propose_nothing(_: Subgraph) -> Iterator[Proposal]:
+    yield from ()
+
+
+def _find_group_norm(root: Op, finder: SubgraphFinder) -> Iterator[tuple[Subgraph, Propose]]:
+    for subgraph, parts in group_norm_ending_at(root, finder):
+        yield subgraph, partial(propose_group_norm, parts)
+
+
+_GROUP_NORM = Form(
+    core.group_norm, frozenset({core.ReduceMean, core.Mul, core.Add}), _propose_nothing, _find_group_norm
+)
+
 # -- attention
 
 
@@ -219,10 +214,6 @@ def _self_attention(x: Value) -> Value:
     return core.attention(x, x, x)
 
 
-def _propose_nothing(_: Subgraph) -> Iterator[Proposal]:
-    yield from ()
-
-
 _ATTENTION = Form(_self_attention, frozenset({core.Exp}), _propose_nothing, _find_attention)
 
 RECOGNITIONS: tuple[Recognition, ...] = (
@@ -233,6 +224,7 @@ RECOGNITIONS: tuple[Recognition, ...] = (
     _normalization("layer_norm", core.LayerNorm, core.layer_norm, 2, _over_any_axes),
     _normalization("rms_norm", core.RmsNorm, core.rms_norm, 1, _over_any_axes),
     _normalization("instance_norm", core.InstanceNorm, core.instance_norm, 2, _behind_channels),
+    Recognition("group_norm", core.GroupNorm, (_GROUP_NORM,)),
     _normalization("l2_norm", core.L2Norm, partial(core.l2_norm, axes=_AXES_OF_IMAGES), 0, _over_any_axes),
     Recognition("attention", core.Attention, (_ATTENTION,)),
 )

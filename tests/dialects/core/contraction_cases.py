@@ -269,6 +269,18 @@ def _instance_norm(draw: Draw) -> Case:
     return Case((x, scale, bias), {"epsilon": 1e-3}, (y,), precision(x, 8))
 
 
+def _group_norm(draw: Draw) -> Case:
+    x = draw.array((*draw.integers(1, 1, 3), 6, *draw.integers(draw.integer(1, 2), 2, 4)), draw.among(*FLOATS))
+    scale, bias = draw.array((6,), element_of(x)), draw.array((6,), element_of(x))
+    groups = draw.among(1, 2, 3, 6)
+    grouped = _wide(x).reshape(x.shape[0], groups, -1)
+    deviation = np.sqrt(grouped.var(-1, keepdims=True) + 1e-3)
+    y = ((grouped - grouped.mean(-1, keepdims=True)) / deviation).reshape(x.shape)
+    to = (6, *[1] * (x.ndim - 2))
+    y = y * _wide(scale).reshape(to) + _wide(bias).reshape(to)
+    return Case((x, scale, bias), {"groups": groups, "epsilon": 1e-3}, (_exact(y, x),), precision(x, 8))
+
+
 def _attention(draw: Draw) -> Case:
     element = draw.among(*FLOATS)
     batch, (length, size, e, v) = draw.shape(0, 2), draw.integers(4, 1, 4)
@@ -305,5 +317,6 @@ CONTRACTION: dict[str, Maker] = {
     "core.l2_norm": _l2_norm,
     "core.batch_norm": _batch_norm,
     "core.instance_norm": _instance_norm,
+    "core.group_norm": _group_norm,
     "core.attention": _attention,
 }

@@ -113,6 +113,11 @@ def test_instance_norm_c1_refuses_a_tensor_without_spatial_axes() -> None:
     assert refused("instance_norm", x(2, 4)) == "C1: no axis is normalized"
 
 
+def test_group_norm_c1_refuses_groups_of_different_sizes() -> None:
+    assert refused("group_norm", x(2, 4, 3), groups=3) == "C1: the number of channels is divisible by groups"
+    assert core.group_norm(x(2, 4, 3), groups=2).type is tensor(f32, 2, 4, 3)
+
+
 def test_attention_c1_refuses_a_query_of_unknown_size_without_a_scale() -> None:
     operands = x(2, N), x(3, N), x(3, 4)
     assert refused("attention", *operands) == "C1: no scale is given, and the size of a query is N"

@@ -238,6 +238,7 @@ def test_normalizations_of_half_precision_do_not_overflow(run: Runner) -> None:
     same(run("rms_norm", x), [[1, -1, 1, -1]])
     same(run("l2_norm", x, axes=(1,)), [[0.5, -0.5, 0.5, -0.5]])
     same(run("instance_norm", x.reshape(1, 1, 4)), [[[1, -1, 1, -1]]])
+    same(run("group_norm", x.reshape(1, 2, 2)), [[[1, -1], [1, -1]]])
 
 
 def test_attention_of_half_precision_forms_scores_in_single_precision(run: Runner) -> None:

@@ -78,6 +78,16 @@ def instance_norm(op: core.InstanceNorm, context: Context, x: Value, scale: Valu
     ).output
 
 
+@rule(core.GroupNorm)
+def group_norm(op: core.GroupNorm, context: Context, x: Value, scale: Value | None, bias: Value | None) -> Result:
+    filler = _Filler(context, x)
+    if not filler.suffices(scale, bias):
+        return Mismatch("onnx.GroupNormalization needs scale and bias, and the number of channels is not fixed")
+    return onnx.GroupNormalization(
+        x, filler.or_neutral(scale, 1.0), filler.or_neutral(bias, 0.0), num_groups=op.groups, epsilon=op.epsilon
+    ).Y
+
+
 class _Filler:
     """Neutral values for absent operands, one for each channel."""
 

@@ -313,12 +313,14 @@ from commonir.dialects.core.matrices import pairwise_coupling as pairwise_coupli
 from commonir.dialects.core.matrices import svd as svd
 from commonir.dialects.core.normalization import Attention as Attention
 from commonir.dialects.core.normalization import BatchNorm as BatchNorm
+from commonir.dialects.core.normalization import GroupNorm as GroupNorm
 from commonir.dialects.core.normalization import InstanceNorm as InstanceNorm
 from commonir.dialects.core.normalization import L2Norm as L2Norm
 from commonir.dialects.core.normalization import LayerNorm as LayerNorm
 from commonir.dialects.core.normalization import RmsNorm as RmsNorm
 from commonir.dialects.core.normalization import attention as attention
 from commonir.dialects.core.normalization import batch_norm as batch_norm
+from commonir.dialects.core.normalization import group_norm as group_norm
 from commonir.dialects.core.normalization import instance_norm as instance_norm
 from commonir.dialects.core.normalization import l2_norm as l2_norm
 from commonir.dialects.core.normalization import layer_norm as layer_norm

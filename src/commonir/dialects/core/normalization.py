@@ -19,7 +19,8 @@ from commonir.dialects.core.shape import reshape
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i32
 from commonir.notation import Constraint, NotationError, require
-from commonir.ods import attr_types, attribute, constraint, element_type, operand, result, traits
+from commonir.ods import attr_types, attribute, constraint, element_type, operand, positive, result, traits
+from commonir.ods.operand_shapes import known_dims_of
 from commonir.symbolic import Dim
 
 
@@ -176,6 +177,34 @@ class InstanceNorm(CoreOp, name="core.instance_norm", traits=(traits.Pure,)):
         return narrowed(y if bias is None else add(y, per_channel(widened(bias), x)), x)
 
 
+class GroupNorm(CoreOp, name="core.group_norm", traits=(traits.Pure,)):
+    """Group normalization: each group of channels (axis 1) of each sample normalized to mean 0 and variance 1, then
+    scaled and shifted by channel.
+    """
+
+    x: Value = operand("T[n, c, s*]")
+    scale: Value | None = operand("T[c]", default=None)
+    bias: Value | None = operand("T[c]", default=None)
+    groups: int = attribute(attr_types.integer, default=1, check=positive)
+    epsilon: float = attribute(attr_types.number, default=1e-5)
+    y: Value = result("T[n, c, s*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def groups_are_of_equal_size(self) -> object:
+        """The number of channels is divisible by groups."""
+        channels = (tensor_type(self.x).shape or (None, None))[1]
+        return not isinstance(channels, int) or channels % self.groups == 0
+
+    def reference(self, x: Value, scale: Value | None, bias: Value | None) -> Value:
+        shape = known_dims_of(x)
+        grouped = reshape(widened(x), (shape[0], self.groups, -1))
+        y = reshape(layer_norm(grouped, None, None, (2,), self.epsilon), shape)
+        if scale is not None:
+            y = mul(y, per_channel(widened(scale), x))
+        return narrowed(y if bias is None else add(y, per_channel(widened(bias), x)), x)
+
+
 class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
     """Scaled dot-product attention: softmax(query key^T * scale + mask) value over the last two axes; leading axes are
     shared.
@@ -233,4 +262,5 @@ rms_norm = function(RmsNorm)
 l2_norm = function(L2Norm)
 batch_norm = function(BatchNorm)
 instance_norm = function(InstanceNorm)
+group_norm = function(GroupNorm)
 attention = function(Attention)

@@ -250,10 +250,7 @@ class GroupNormalization(OnnxOp, name="onnx.GroupNormalization", since="opset21"
     T = FLOATS
 
     def reference(self, X: Value, scale: Value, bias: Value) -> Value:
-        shape = shape_of(X)
-        groups = core.reshape(X, (shape[0], self.num_groups, -1))
-        y = core.reshape(core.layer_norm(groups, None, None, (2,), self.epsilon), shape)
-        return core.add(core.mul(y, core.per_channel(scale, X)), core.per_channel(bias, X))
+        return core.group_norm(X, scale, bias, self.num_groups, self.epsilon)
 
 
 class GroupNormalization18(OnnxOp, name="onnx.GroupNormalization", since="opset18"):
