@@ -122,8 +122,10 @@ def test_functions_run_and_convert_by_name(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_limits_are_kept(tmp_path: Path) -> None:
     output = cir(tmp_path, "run", package("functions"), "--mem-limit", "8", status=5).stderr
+    assert "error[E0711]: input 'x' of shape [12] does not fit in the memory limit" in output
+    output = cir(tmp_path, "run", package("functions"), "--mem-limit", "30", status=5).stderr
     assert "error[E0711]: the run needs" in output
-    assert "the limit is 8" in output
+    assert "the limit is 30" in output
     output = cir(tmp_path, "run", package("functions"), "--mem-limit", "many", status=2).stderr
     assert "'many' is not a size: give bytes, or a unit as in 512M or 2G" in output
     output = cir(tmp_path, "run", package("functions"), "--time-limit", "1e-9", status=5).stderr
