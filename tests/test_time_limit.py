@@ -51,14 +51,17 @@ class _Outcomes:
 
 
 def test_limit_counts_neither_first_uses_nor_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "test_times.py").write_text(_TESTS.format(seconds=0.03))
+    # A folder inside: pytest lists the folder above its root, where each test of this session has left one.
+    root = tmp_path / "inside"
+    root.mkdir()
+    (root / "test_times.py").write_text(_TESTS.format(seconds=0.03))
     monkeypatch.setenv("TEST_SECONDS", "0.015")
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     outcomes = _Outcomes()
     # Plugins that print, write, or collect the garbage of the whole process are left out.
     without = [f"-pno:{name}" for name in ("terminal", "cacheprovider", "unraisableexception")]
     options = ["-s", *without, "--import-mode=importlib", "-c", os.devnull]
-    pytest.main([*options, "--rootdir", str(tmp_path), str(tmp_path)], plugins=[time_limit, outcomes])
+    pytest.main([*options, "--rootdir", str(root), str(root)], plugins=[time_limit, outcomes])
     assert outcomes.found == {
         "test_slow_each_time": "failed",
         "test_slow_at_first_use": "passed",
