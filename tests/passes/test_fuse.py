@@ -384,3 +384,18 @@ def test_the_command_line_fuses_all_or_what_is_named(tmp_path: Path, capsys: pyt
     assert len(onnx.load(out).graph.node) == 5
     assert main(["opt", path, "--fuse=gelo", "-o", str(tmp_path / "none.onnx")]) == 2
     assert "did you mean 'gelu'?" in capsys.readouterr().err
+
+
+def test_a_slice_to_a_computed_stop_beside_what_is_fused_is_no_fault(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    nodes = (
+        f"s = Shape x start=0 end=1\nrow = Slice numbers first s first\n{GELU_ERF.replace('y =', 'u =')}\ny = Add u row"
+    )
+    _save(path, nodes, [8, "N", 8])
+    model = onnx.load(path)
+    values = {"numbers": np.arange(64, dtype=np.float32).reshape(8, 8), "first": np.zeros(1, np.int64)}
+    model.graph.initializer.extend([numpy_helper.from_array(v, n) for n, v in values.items()])
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "B"
+    onnx.save(model, path)
+    names = Counter(op.name for op in cir.optimize(cir.load(path), passes="fuse").walk())
+    assert (names["onnx.Gelu"], names["onnx.Slice"]) == (1, 1)

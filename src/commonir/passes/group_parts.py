@@ -13,6 +13,7 @@ from commonir.ir.data import Data, computed_data
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, known_data, traits
+from commonir.ods.operand_shapes import static_dims
 from commonir.passes.core_forms import core_form
 from commonir.passes.parameters import MOST_ELEMENTS, covers, epsilons_among, of_shape
 from commonir.passes.proposals import Proposal, Samples
@@ -176,15 +177,11 @@ def _samples(parts: GroupParts, subgraph: Subgraph) -> Iterator[Samples]:
     for seed in range(-(-len(ROW_FACTORS) // rows)):
         grouped = random_rows(type, (sizes[0], parts.groups, count // rows), (2,), seed)
         more = [
-            random_numbers(v.type, _static(v.type), 100 + 10 * n + seed)
+            random_numbers(v.type, static_dims(v), 100 + 10 * n + seed)
             for n, v in enumerate(subgraph.others)
             if isinstance(v.type, TensorType)
         ]
         yield (_of_sizes(grouped, sizes), *more)
-
-
-def _static(type: TensorType) -> Sequence[int]:
-    return [n for n in type.shape or () if isinstance(n, int)]
 
 
 def _of_sizes(data: Data, sizes: Sequence[int]) -> Data:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.types import TensorType
 from commonir.ods import Op
+from commonir.ods.operand_shapes import ranked_shape
 from commonir.ods.rules import Editor
 from commonir.passes.core_forms import CoreForm, CoreWriter, core_form, form_of_all_results, is_tensor, shared_form
 
@@ -28,18 +28,13 @@ class _Part(NamedTuple):
     stop: int
 
 
-def _sizes(value: Value) -> tuple[object, ...]:
-    assert isinstance(value.type, TensorType)
-    return value.type.shape or ()
-
-
 def _sliced_part(form: CoreForm) -> _Part | None:
     """Returns the part that a slice takes, if it cuts one axis of a known size and skips no element in between."""
     op = form.op
     if not isinstance(op, core.Slice) or not is_tensor(form.x):
         return None
     part: _Part | None = None
-    for axis, (size, a, b, step) in enumerate(zip(_sizes(form.x), op.starts, op.stops, op.steps, strict=True)):
+    for axis, (size, a, b, step) in enumerate(zip(ranked_shape(form.x), op.starts, op.stops, op.steps, strict=True)):
         if (a, b, step) == (0, size, 1):
             continue
         if part is not None or step != 1 or not (isinstance(size, int) and isinstance(a, int) and isinstance(b, int)):
@@ -54,7 +49,7 @@ def _split_parts(form: CoreForm) -> list[_Part] | None:
     op = form.op
     if not isinstance(op, core.Split) or not is_tensor(form.x):
         return None
-    axis, start, parts = op.axis % len(_sizes(form.x)), 0, list[_Part]()
+    axis, start, parts = op.axis % len(ranked_shape(form.x)), 0, list[_Part]()
     for size in op.sizes:
         if not isinstance(size, int):
             return None
@@ -85,7 +80,7 @@ class SlicesToSplit:
                 by_axis.setdefault(part.axis, {}).setdefault(part.start, (part, user))
         for axis, by_start in by_axis.items():
             parts = sorted([p for p, _ in by_start.values()], key=lambda p: p.start)
-            if len(parts) > 1 and _covers(parts, _sizes(x)[axis]):
+            if len(parts) > 1 and _covers(parts, ranked_shape(x)[axis]):
                 return _split(x, parts, [by_start[p.start][1] for p in parts], writer)
         return None
 
@@ -133,7 +128,7 @@ def concatenated_parts(form: CoreForm, result: Value) -> Value | None:
     assert isinstance(form.op, core.Concat)
     (values,) = form.operands
     assert isinstance(values, tuple)
-    rank = len(_sizes(result))
+    rank = len(ranked_shape(result))
     axis = form.op.axis % rank if rank else 0
     finder = _PartFinder()
     merged: list[tuple[Value, _Part | None]] = []
@@ -146,7 +141,7 @@ def concatenated_parts(form: CoreForm, result: Value) -> Value | None:
             merged[-1] = (v, last._replace(stop=part.stop))
         else:
             merged.append((v, part))
-    whole = [p.of if p is not None and _covers([p], _sizes(p.of)[axis]) else None for _, p in merged]
+    whole = [p.of if p is not None and _covers([p], ranked_shape(p.of)[axis]) else None for _, p in merged]
     if len(merged) == 1:
         part = merged[0][1]
         if whole[0] is not None or part is None or len(values) == 1:
@@ -192,10 +187,10 @@ class _PartFinder:
 
 
 def _slice(part: _Part) -> Value:
-    sizes = [n for n in _sizes(part.of) if n is not None]
+    sizes = [n for n in ranked_shape(part.of) if n is not None]
     starts = tuple([part.start if a == part.axis else 0 for a in range(len(sizes))])
     stops = tuple([part.stop if a == part.axis else n for a, n in enumerate(sizes)])
-    return core.slice_(part.of, starts, stops, (1,) * len(sizes))  # pyright: ignore[reportArgumentType]  dims
+    return core.slice_(part.of, starts, stops, (1,) * len(sizes))
 
 
 def _operand_parts(x: Value) -> list[tuple[_Part, Value]] | None:
@@ -206,9 +201,9 @@ def _operand_parts(x: Value) -> list[tuple[_Part, Value]] | None:
     values = form.operands[0]
     if len(values) > _MOST_OPERANDS or not is_tensor(x) or not all(map(is_tensor, values)):
         return None
-    axis, start, out = form.op.axis % len(_sizes(x)), 0, list[tuple[_Part, Value]]()
+    axis, start, out = form.op.axis % len(ranked_shape(x)), 0, list[tuple[_Part, Value]]()
     for v in values:
-        size = _sizes(v)[axis]
+        size = ranked_shape(v)[axis]
         if not isinstance(size, int):
             return None
         out.append((_Part(x, axis, start, start + size), v))

@@ -20,6 +20,7 @@ from commonir.ods import Derived, Form, Op, infer, known_data, operations_behind
 from commonir.ods.fields import FieldKind
 from commonir.passes.core_forms import CoreForm, core_form
 from commonir.passes.simplify import fully_folded
+from commonir.rewrite.attempts import discard
 from commonir.rewrite.expand import expand, is_known
 
 _MOST_CANDIDATES = 16
@@ -79,10 +80,8 @@ def _expanded_form(op: Op) -> CoreForm | None:
     except (DiagnosticError, NotationError):
         return None
     owner = fully_folded(expansion.results[0]).owner
-    for built in reversed(expansion.operations):
-        # Constants of the program are not used by what is only looked at.
-        if built is not owner:
-            built.erase()
+    # Constants of the program are not used by what is only looked at.
+    discard([built for built in expansion.operations if built is not owner])
     actual = {a: v for v, a in arguments.items()}
     if not isinstance(owner, core.CoreOp) or any(v not in actual for v in owner.operands):
         return None

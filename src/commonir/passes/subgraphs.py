@@ -17,6 +17,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import NotationError
 from commonir.ods import Form, Op, known_data, traits
+from commonir.rewrite.attempts import discard
 from commonir.rewrite.expand import expand
 
 _MOST_OPERATIONS = 40
@@ -100,8 +101,8 @@ class SubgraphFinder:
         except (DiagnosticError, NotationError):
             return None
         parts = [self._primitives(o) if isinstance(o, Op) else None for o in body if not _is_constant(o)]
-        for inner in reversed(body):
-            inner.erase()
+        # A reference may have built users of them that it does not return.
+        discard(body)
         known = [part for part in parts if part is not None]
         return union_of(known) if len(known) == len(parts) else None
 

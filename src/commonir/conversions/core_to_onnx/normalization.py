@@ -59,51 +59,39 @@ class _Trailing:
 def batch_norm(
     op: core.BatchNorm, context: Context, x: Value, mean: Value, variance: Value, *affine: Value | None
 ) -> Result:
-    scale, bias = affine
-    filler = _Filler(context, x)
-    if not filler.suffices(scale, bias):
-        return Mismatch("onnx.BatchNormalization needs scale and bias, and the number of channels is not fixed")
-    return onnx.BatchNormalization(
-        x, filler.or_neutral(scale, 1.0), filler.or_neutral(bias, 0.0), mean, variance, epsilon=op.epsilon
-    ).Y
+    filled_in = _affine(context, x, *affine)
+    if filled_in is None:
+        return _needs_channels(onnx.BatchNormalization)
+    return onnx.BatchNormalization(x, *filled_in, mean, variance, epsilon=op.epsilon).Y
 
 
 @rule(core.InstanceNorm)
-def instance_norm(op: core.InstanceNorm, context: Context, x: Value, scale: Value | None, bias: Value | None) -> Result:
-    filler = _Filler(context, x)
-    if not filler.suffices(scale, bias):
-        return Mismatch("onnx.InstanceNormalization needs scale and bias, and the number of channels is not fixed")
-    return onnx.InstanceNormalization(
-        x, filler.or_neutral(scale, 1.0), filler.or_neutral(bias, 0.0), epsilon=op.epsilon
-    ).output
+def instance_norm(op: core.InstanceNorm, context: Context, x: Value, *affine: Value | None) -> Result:
+    filled_in = _affine(context, x, *affine)
+    if filled_in is None:
+        return _needs_channels(onnx.InstanceNormalization)
+    return onnx.InstanceNormalization(x, *filled_in, epsilon=op.epsilon).output
 
 
 @rule(core.GroupNorm)
-def group_norm(op: core.GroupNorm, context: Context, x: Value, scale: Value | None, bias: Value | None) -> Result:
-    filler = _Filler(context, x)
-    if not filler.suffices(scale, bias):
-        return Mismatch("onnx.GroupNormalization needs scale and bias, and the number of channels is not fixed")
-    return onnx.GroupNormalization(
-        x, filler.or_neutral(scale, 1.0), filler.or_neutral(bias, 0.0), num_groups=op.groups, epsilon=op.epsilon
-    ).Y
+def group_norm(op: core.GroupNorm, context: Context, x: Value, *affine: Value | None) -> Result:
+    filled_in = _affine(context, x, *affine)
+    if filled_in is None:
+        return _needs_channels(onnx.GroupNormalization)
+    return onnx.GroupNormalization(x, *filled_in, num_groups=op.groups, epsilon=op.epsilon).Y
 
 
-class _Filler:
-    """Neutral values for absent operands, one for each channel."""
+def _affine(context: Context, x: Value, scale: Value | None, bias: Value | None) -> tuple[Value, Value] | None:
+    """Returns scale and bias of each channel, neutral ones if absent; None if these are of an unknown number."""
+    count = shape_of(x)[1]
+    if not isinstance(count, int) and (scale is None or bias is None):
+        return None
+    known = count if isinstance(count, int) else 0
+    return scale or filled(context, 1.0, x, known), bias or filled(context, 0.0, x, known)
 
-    def __init__(self, context: Context, x: Value) -> None:
-        self.context = context
-        self.x = x
-        dim = shape_of(x)[1]
-        self.count = dim if isinstance(dim, int) else None
 
-    def suffices(self, *operands: Value | None) -> bool:
-        """Whether what is absent can be filled in."""
-        return self.count is not None or all(v is not None for v in operands)
-
-    def or_neutral(self, operand: Value | None, neutral: float) -> Value:
-        """The operand, or as many neutral values as there are channels."""
-        return filled(self.context, neutral, self.x, self.count or 0) if operand is None else operand
+def _needs_channels(operator: type[onnx.OnnxOp]) -> Mismatch:
+    return Mismatch(f"{operator.name} needs scale and bias, and the number of channels is not fixed")
 
 
 # The axes of batches and heads, and those of matrices.
