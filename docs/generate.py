@@ -376,6 +376,9 @@ In Python a pass need not be installed: `cir.optimize(program, passes=[DROP_NAME
 _COMBINED = """
 ## Combined operations
 
+`simplify` infers shapes for its own use: inputs and outputs, also those of branches and loops, keep their declared
+types. `cir edit --set-dim` and conversions write what they infer.
+
 In ONNX and Core ML programs, `simplify` also combines operations. A rule is about core operations. It applies to each
 operation whose reference consists of one core operation, and what it gives is written by the conversion to the format.
 A rule applies where it leaves fewer operations, and nothing else uses the results between them. Rules of the level

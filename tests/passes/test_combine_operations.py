@@ -306,3 +306,16 @@ def test_reports_count_what_was_combined(tmp_path: Path) -> None:
     reports: list[Any] = []
     cir.optimize(cir.load(path), reports=reports)
     assert [(r.name, r.applied) for r in reports] == [("simplify", 0), ("padding of convolutions", 1)]
+
+
+def test_values_that_annotations_name_are_not_computed_twice(tmp_path: Path) -> None:
+    nodes = [_node("Conv", "x w", "c"), _node("Mul", "c s", "m"), _node("Relu", "m", "y")]
+    path = tmp_path / "m.onnx"
+    _model(path, nodes, {"w": FILTER["w"], "s": _floats(4, 1, 1)}, IMAGE)
+    model = onnx.load(path)
+    annotation = onnx.TensorAnnotation(tensor_name="c")
+    annotation.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="s")
+    model.graph.quantization_annotation.append(annotation)
+    onnx.save(model, path)
+    cir.save(cir.optimize(cir.load(path), level="fast"), path)
+    assert [node.op_type for node in onnx.load(path).graph.node] == ["Conv", "Mul", "Relu"]

@@ -113,6 +113,18 @@ def test_fewer_transpositions_compute_the_same_bits(name: str, tmp_path: Path) -
     check(CASES[name], tmp_path)
 
 
+def test_operation_may_fold_while_it_is_looked_at(tmp_path: Path) -> None:
+    # The checker infers no shape for this Resize.
+    nodes = [_last("x", "a"), node("Resize", "a", "y", mode="nearest", nearest_mode="ceil")]
+    nodes[1].input.extend(["", "r"])
+    case = Case(nodes, {"r": np.array([1, 0.6, 0.6, 1], np.float32)}, SHAPE, {"Resize": 1, "Transpose": 1})
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    save(before, case)
+    cir.save(cir.optimize(cir.load(before)), after)
+    assert Counter(n.op_type for n in onnx.load(after).graph.node) == case.left
+    np.testing.assert_array_equal(outputs_of(after, case)[0], outputs_of(before, case)[0])
+
+
 def test_sums_may_move_where_rounding_may_differ(tmp_path: Path) -> None:
     case = CASES["sums of floats stay"]
     before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"

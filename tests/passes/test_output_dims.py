@@ -63,6 +63,32 @@ def test_names_of_outputs_survive_passes_conversions_and_edits(to: str) -> None:
     assert _types(cir.extract(program, [], ["joined"])) == KEPT[:1]
 
 
+UNKNOWN = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (bool c, float[?, 4] x, float[2] y) => (float[] joined, float[many, ?] doubled, float[?] chosen)
+{
+    joined = Concat <axis = 0> (x, x)
+    doubled = Expand (y, shape)
+    shape = Constant <value_ints = [3, 2]> ()
+    chosen = If (c) <
+        then_branch = a () => (float[?] p) { p = Neg (y) },
+        else_branch = b () => (float[?] q) { q = Abs (y) }>
+}
+"""
+
+
+def test_interface_stays_as_declared_where_more_is_inferred() -> None:
+    program = cir.loads(UNKNOWN, format="onnxtxt")
+    declared = [str(v.type) for v in (*program.inputs, *program.outputs)]
+    assert declared[1] == "tensor<?x4xf32>"
+    assert declared[3:] == ["tensor<*xf32>", 'tensor<"many"x?xf32>', "tensor<?xf32>"]
+    optimized = cir.optimize(program)
+    assert [str(v.type) for v in (*optimized.inputs, *optimized.outputs)] == declared
+    assert b"float[?] p" in cir.dumps(optimized, format="onnxtxt")
+    # Sizes that are set go on to the outputs.
+    assert _types(cir.edit(program, dims={"x.0": 3})) == ["tensor<6x4xf32>", "tensor<3x2xf32>", "tensor<?xf32>"]
+
+
 def test_names_of_dims_survive_dialects_without_them() -> None:
     program = cir.loads(
         PROGRAM.replace("places = NonZero (y)", "").replace(", int64[1, hits] places", ""), format="onnxtxt"

@@ -27,6 +27,7 @@ from commonir.passes.infer_shapes import infer_shapes
 from commonir.passes.inline import inline
 from commonir.passes.lower import Deferral, lower
 from commonir.passes.move_transpositions import MOVED_TRANSPOSITIONS, move_transpositions
+from commonir.passes.output_dims import interfaces_in, restore_interfaces
 from commonir.passes.pipeline_globals import pipeline_globals
 from commonir.passes.propagate_constants import propagate_constants
 from commonir.passes.recognitions import chosen_recognitions
@@ -67,7 +68,7 @@ def _simplify(module: Module, context: PassContext, options: PassOptions) -> Pas
         return PassResult(module, simplify(module, evaluate) > 0 or changed)
     is_limited = context.has_growth_limit or options.integer(_MAX_FOLD_BYTES.name) is not None
     growth = None if is_limited else Growth(module)
-    before, changes = _types(module), 0
+    before, declared, changes = _types(module), interfaces_in(module), 0
     rounds = options.string(_LEVEL.name) == _FAST
     applied = Counter[str]()
     for _ in range(_MOST_ROUNDS):
@@ -80,6 +81,7 @@ def _simplify(module: Module, context: PassContext, options: PassOptions) -> Pas
         if not combined:
             break
         applied += combined
+    restore_interfaces(declared)
     if context.reports is not None:
         context.reports.append(report_of(SIMPLIFY.name, "", changes, {}))
         context.reports.extend([report_of(name, "core", count, {}) for name, count in applied.most_common()])
@@ -88,9 +90,11 @@ def _simplify(module: Module, context: PassContext, options: PassOptions) -> Pas
 
 def _fuse(module: Module, context: PassContext, options: PassOptions) -> PassResult:
     recognitions = chosen_recognitions(options.string(_NAMES.name) or "")
+    declared = interfaces_in(module)
     infer_shapes(module)
     evaluate = context.evaluator(_LARGEST_SAMPLE_BYTES)
     done = fuse(module, recognitions, evaluate, context.from_core, context.dialects)
+    restore_interfaces(declared)
     for recognition in recognitions:
         name = recognition.name
         reasons = done.reasons.get(name, {})

@@ -66,10 +66,11 @@ def combine_operations(
     """
     count = Counter[str]()
     for function in module.defined_functions.values():
+        # Where something else refers to values by name, they stay: what replaces them would be computed beside them.
+        if function.referred_names:
+            continue
         steps = _Steps(CoreWriter(function, from_core), dialects, rounds)
-        # Where something else refers to values by name, unused ones are removed elsewhere.
-        removes_unused = not function.referred_names
-        count += rewrite_steps(function, steps.of, removes_unused=removes_unused)
+        count += rewrite_steps(function, steps.of)
     return count
 
 

@@ -1,17 +1,19 @@
-"""Keeps the names that a program gives to the dims of its outputs, where inference finds expressions for them.
+"""Keeps what a program declares about the dims of its inputs and outputs, where inference finds more.
 
-A name stands for one dim in all inputs and outputs: it is not kept where the inferred dims contradict that. Integers
-that are inferred take the place of names.
+Edits and conversions keep the names of dims of outputs where inference finds expressions. A name stands for one dim in
+all inputs and outputs: it is not kept where the inferred dims contradict that. Integers that are inferred take the
+place of names. What leaves the interface as it is, such as an optimization, keeps its dims as declared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import Block, Value
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.ports import NO_PORT, Port
-from commonir.ir.types import TensorType, Type, symbols_of
+from commonir.ir.types import TensorType, Type, symbols_of, unknown
 from commonir.symbolic import Dim, DimExpr, compare, plain_symbol, symbol, symbols
 
 
@@ -50,6 +52,53 @@ def restore_output_names(module: Module, declared: Mapping[str, Mapping[str, Typ
         named = with_declared_names(inputs, [t for _, t in pairs], [v.type for v, _ in pairs])
         for (v, _), type in zip(pairs, named, strict=True):
             v.retype(type)
+
+
+class Interface(NamedTuple):
+    """The types of what a block has as arguments and of what it returns."""
+
+    arguments: tuple[Type, ...]
+    returned: tuple[Type, ...]
+
+
+def interface_of(block: Block) -> Interface:
+    """Returns the interface of a block."""
+    return Interface(tuple([v.type for v in block.arguments]), tuple([v.type for v in _returned(block)]))
+
+
+def interfaces_in(module: Module) -> Mapping[Block, Interface]:
+    """Returns the interfaces of the bodies of functions and of the blocks inside them."""
+    out: dict[Block, Interface] = {}
+    for function in module.defined_functions.values():
+        out[function.body] = interface_of(function.body)
+        for op in function.walk():
+            out.update({block: interface_of(block) for region in op.regions for block in region.blocks})
+    return out
+
+
+def restore_interfaces(declared: Mapping[Block, Interface]) -> None:
+    """Gives what blocks have as arguments and return the dims from before a change, in place."""
+    for block, interface in declared.items():
+        restore_interface(block, interface)
+
+
+def restore_interface(block: Block, declared: Interface) -> None:
+    """Gives the arguments of a block, and what it computes and returns, the dims of an interface, in place."""
+    own = [v if isinstance(v.owner, Operation) and v.owner.parent is block else None for v in _returned(block)]
+    for values, types in ((block.arguments, declared.arguments), (own, declared.returned)):
+        for v, type in zip(values, types, strict=True) if len(values) == len(types) else ():
+            if v is not None:
+                v.retype(_with_dims(type, v.type))
+
+
+def _returned(block: Block) -> Sequence[Value]:
+    return () if block.last is None else block.last.operands
+
+
+def _with_dims(declared: Type, inferred: Type) -> Type:
+    if isinstance(declared, TensorType) and isinstance(inferred, TensorType):
+        return inferred.with_shape(declared.shape)
+    return inferred if declared is unknown else declared
 
 
 def without_dim_names(ports: Mapping[str, Port]) -> Mapping[str, Port]:
