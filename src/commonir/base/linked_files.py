@@ -7,6 +7,8 @@ file whose names all lead to its own data, and a temporary that refers to the ot
 finds what to remove; in the last step, which takes no copying, the data may have two names, which the checker of onnx
 refuses. Where the file system has no links, the new files keep their free names.
 
+A new file never replaces one of another writer that has chosen the same name meanwhile: it gets another name.
+
 It never decides what is written, and never follows a name found inside a model.
 """
 
@@ -16,6 +18,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -39,12 +42,23 @@ from commonir.base.tuples import NamedTuple
 class LinkedFile(NamedTuple):
     """A file to be written: its path, which may be that of an old file that nothing but the old output refers to.
 
-    `clone` creates the file under a name if that takes no copying, and returns whether it did.
+    `is_new` says that nothing was at the path when it was chosen: what is there now is of another writer. `is_fixed`
+    says that the file has this name or none. `clone` creates the file under a name if that takes no copying, and returns
+    whether it did.
     """
 
     path: Path
     write: Callable[[BinaryIO], object]
     clone: Callable[[Path], bool] = lambda _: False
+    is_new: bool = False
+    is_fixed: bool = False
+
+
+class _Identity(NamedTuple):
+    """What makes a file the same under any of its names."""
+
+    device: int
+    number: int
 
 
 @unwound_by_signals()
@@ -57,7 +71,7 @@ def replace_together(
     """Writes files, and the file at `path` that refers to them, and returns the paths of the files.
 
     `write` writes the one that refers to the others, which are at the given paths then; it is called after these are
-    written, and twice if an old file is replaced. `obsolete` are files that only the old output refers to: they are
+    written, and more than once if an old file is replaced or a name taken. `obsolete` are files that only the old output refers to: they are
     removed. A symbolic link at `path` is replaced, as names in a file start from where it is found.
 
     Raises: CANNOT_WRITE, DISK_FULL. Other exceptions of the functions pass through.
@@ -66,26 +80,40 @@ def replace_together(
     final = [file.path for file in linked]
     _require_files(target, *final)
     staged = list(final)
-    for n, place in enumerate(final):
-        if os.path.lexists(place):
-            staged[n] = free_name(place, [p.name for p in (target, *staged)])
+    for n, file in enumerate(linked):
+        if not file.is_new and os.path.lexists(file.path):
+            staged[n] = free_name(file.path, [p.name for p in (target, *staged)])
     temporaries = [sibling(p) for p in (*final, target, target, target)]
     first, second, record = temporaries[len(final) :]
-    placed: list[Path] = []
+    identities: list[_Identity | None] = []
+    outputs: list[_Identity | None] = []
     try:
         for file, temporary in zip(linked, temporaries, strict=False):
             _create(file.path, temporary, file.write, file.clone)
         # All are written before the first is waited for: one commit of the file system then serves many.
         for file, temporary in zip(linked, temporaries, strict=False):
             _flush(file.path, temporary)
-        _create(target, first, lambda stream: write(stream, staged))
-        if staged != final:
-            _create(target, second, lambda stream: write(stream, final))
-        for temporary in (first, second) if staged != final else (first,):
-            _flush(target, temporary)
-        for temporary, name in zip(temporaries, staged, strict=False):
-            placed.append(name)
-            reported(target, lambda old=temporary, new=name: old.rename(new))
+            identities.append(_identity(temporary))
+        pending = list(range(len(final)))
+        while True:
+            _create(target, first, lambda stream: write(stream, staged))
+            if staged != final:
+                _create(target, second, lambda stream: write(stream, final))
+            for temporary in (first, second) if staged != final else (first,):
+                _flush(target, temporary)
+                outputs.append(_identity(temporary))
+            pending = [n for n in pending if not reported(target, partial(_take_name, temporaries[n], staged[n]))]
+            if not pending:
+                break
+            # What refers to files of others goes before anything else is done.
+            for refused in (first, second):
+                refused.unlink(missing_ok=True)
+            for n in pending:
+                if linked[n].is_fixed and staged[n] == final[n]:
+                    raise DiagnosticError(in_the_way(final[n], "another output has just been written there"))
+                chosen = free_name(linked[n].path, [p.name for p in (target, *staged)])
+                final[n] = chosen if staged[n] == final[n] else final[n]
+                staged[n] = chosen
         for folder in {p.parent for p in staged}:
             sync_folder(folder)
         if staged != final:
@@ -101,13 +129,45 @@ def replace_together(
                 old.unlink()
     finally:
         # An interrupt may come right after the step that makes the new files those of the output.
-        unused = placed if os.path.lexists(first) else []
+        unused = [name for name, own in zip(staged, identities, strict=False) if _identity(name) == own]
+        unused = [] if _identity(target) in outputs else unused
         for leftover in (*unused, *temporaries):
             with suppress(OSError):
                 leftover.unlink()
     sync_folder(target.parent)
     remove_leftovers(target, *final)
     return tuple(final)
+
+
+def _take_name(temporary: Path, name: Path) -> bool:
+    """Moves a file to a name that nothing has; returns False where something has it. Raises: OSError."""
+    try:
+        os.link(temporary, name)
+    except FileExistsError:
+        return False
+    except (OSError, NotImplementedError):
+        # Without links, an empty file takes the name.
+        try:
+            name.open("xb").close()
+        except FileExistsError:
+            return False
+        try:
+            temporary.replace(name)
+        except BaseException:
+            name.unlink()
+            raise
+    else:
+        temporary.unlink()
+    return True
+
+
+def _identity(path: Path) -> _Identity | None:
+    """Returns the identity of a file; None where there is none."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return _Identity(status.st_dev, status.st_ino)
 
 
 def _require_files(*places: Path) -> None:

@@ -10,9 +10,9 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import onnx
@@ -27,6 +27,7 @@ import commonir as cir
 from commonir.base import copying, linked_files
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.formats.onnx import external_layout
+from commonir.formats.onnx import write as onnx_write
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -514,6 +515,74 @@ def test_clones_take_no_copying_where_the_file_system_shares_blocks(
     monkeypatch.setattr(copying, "copy_range", None)
     _edited(path, tmp_path / "b" / "n.onnx")
     _same(tmp_path / "b" / "n.onnx", _model(), "input")
+
+
+def _save_two_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> tuple[Path, Path]:
+    """Saves two models that keep their weights in files of one name; the second while the first has planned its files
+    and has written none.
+    """
+    for part in "ab":
+        _saved(folder / part, name)
+    first, second = folder / "a.onnx", folder / "b.onnx"
+    begun: list[bool] = []
+    real = linked_files.replace_together
+
+    def replace_together(*args: Any) -> tuple[Path, ...]:
+        if not begun:
+            begun.append(True)
+            cir.save(cir.extract(cir.load(folder / "b" / "m.onnx"), [], ["h0"]), second)
+        return real(*args)
+
+    monkeypatch.setattr(onnx_write, "replace_together", replace_together)
+    cir.save(cir.load(folder / "a" / "m.onnx"), first)
+    return first, second
+
+
+def test_outputs_that_choose_one_name_at_once_get_files_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = _save_two_at_once(tmp_path, monkeypatch, "weights.bin")
+    assert [p.name for p in sorted(tmp_path.glob("[!.]*")) if p.is_file()] == [
+        "a.onnx",
+        "b.onnx",
+        "weights.1.bin",
+        "weights.bin",
+    ]
+    for path in (first, second):
+        _check_old_or_new(path)
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_name_is_taken_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
+    if not links:
+        monkeypatch.setattr("os.link", _refuse_links)
+    seen: list[list[str]] = []
+
+    def write(stream: BinaryIO, places: Sequence[Path]) -> None:
+        seen.append([p.name for p in places])
+        if len(seen) == 1:  # another writer takes the second name
+            (tmp_path / "d1").write_bytes(b"other")
+        stream.write(" ".join(seen[-1]).encode())
+
+    def files(*, is_fixed: bool) -> list[linked_files.LinkedFile]:
+        return [
+            linked_files.LinkedFile(
+                tmp_path / f"d{n}", lambda stream, n=n: stream.write(b"%d" % n), is_new=True, is_fixed=is_fixed
+            )
+            for n in range(3)
+        ]
+
+    written = linked_files.replace_together(tmp_path / "m", files(is_fixed=False), write)
+    assert [p.name for p in written] == ["d0", "d1.1", "d2"]
+    assert (tmp_path / "m").read_text() == "d0 d1.1 d2"
+    contents = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    assert contents == {"m": b"d0 d1.1 d2", "d0": b"0", "d1": b"other", "d1.1": b"1", "d2": b"2"}
+    for name in ("d0", "d1", "d2"):
+        (tmp_path / name).unlink()
+    seen.clear()
+    with pytest.raises(DiagnosticError, match="another output has just been written there"):
+        linked_files.replace_together(tmp_path / "n", files(is_fixed=True), write)
+    assert _names(tmp_path) == ["d1", "d1.1", "m"]
 
 
 resource = pytest.importorskip("resource")

@@ -81,7 +81,7 @@ def _write_with_weights(
     """
     chosen = [graph.weights[n] for n in outside]
     sidecar = plan([(w.header.name, w.data) for w in chosen if w.data is not None], target.name)
-    beside = _place_of_weights(target, options.external_data) if outside else None
+    beside, is_new = _place_of_weights(target, options.external_data) if outside else (None, False)
     is_kept = beside is not None and _is_there(sidecar, beside)
     hold_replaced([w.data for w in graph.weights], [target, *old])
 
@@ -96,7 +96,9 @@ def _write_with_weights(
     def write_weights(stream: BinaryIO) -> None:
         sidecar.write(stream, copy_from_source)
 
-    linked = [LinkedFile(beside, write_weights)] if beside is not None and not is_kept else []
+    linked: list[LinkedFile] = []
+    if beside is not None and not is_kept:
+        linked.append(LinkedFile(beside, write_weights, is_new=is_new, is_fixed=isinstance(options.external_data, str)))
     obsolete = [place for place in old if place != beside]
     written = replace_together(target, linked, write_graph, obsolete)
     if options.findings is not None:
@@ -149,8 +151,9 @@ def dumps(module: Module, *, is_json: bool = False) -> bytes:
     return _model_bytes(encoded.graph, is_json=is_json)
 
 
-def _place_of_weights(target: Path, name: bool | str | None) -> Path:
-    """Returns where the weights of an output go: beside it, replacing no file but the weights of the old output.
+def _place_of_weights(target: Path, name: bool | str | None) -> tuple[Path, bool]:
+    """Returns where the weights of an output go: beside it, replacing no file but the weights of the old output; and
+    whether nothing is there.
 
     A file `model.safetensors` beside `model.onnx` may belong to the user or to another form of the same graph: where
     the short name is taken, the suffix is appended to the whole name of the output. `name` may be one that users give.
@@ -158,8 +161,10 @@ def _place_of_weights(target: Path, name: bool | str | None) -> Path:
     places = [target.parent / stated_location(target, name)] if isinstance(name, str) else _usual_places(target)
     for place in places:
         # An older output that had no weights outside leaves those of the one before it, which say whose they are.
-        if not os.path.lexists(place) or _mentions(target, place.name) or graph_of(place) == target.name:
-            return place
+        if not os.path.lexists(place):
+            return place, True
+        if _mentions(target, place.name) or graph_of(place) == target.name:
+            return place, False
     message = "the output is not written: the file for its weights is there, and not that of an older output"
     help = "choose another name, or remove what is there"
     raise DiagnosticError(Diagnostic(OUTPUT_IN_THE_WAY, message, file=os.fspath(places[-1]), help=help))

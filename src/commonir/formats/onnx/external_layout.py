@@ -66,6 +66,8 @@ class PlannedData:
         """The file that it is a copy of; None for one that is put together."""
         self.is_kept = is_kept
         """Returns whether it is `base` itself. That one stays where it is."""
+        self.is_new = False
+        """Whether nothing was at the location when it was chosen."""
         self._weights = [(w.header, w.data) for w in weights if w.data is not None]
         self._places: dict[object, int] = {}
         self._checksum = ""
@@ -277,12 +279,13 @@ class ExternalLayout:
                 continue
             place = self._path.parent / planned.location
             if planned.location.casefold() in taken or not self._may_replace(planned.location, others):
-                if self._is_requested(planned.location):
+                if self.is_requested(planned.location):
                     raise DiagnosticError(in_the_way(place, self._reason(planned.location, others)))
                 place = self._free_place(place, [name.rpartition("/")[2] for name in taken])
                 if planned.location in others.users:
                     renamed.append((others.users[planned.location], planned.location, place.name))
                 planned.location = place.relative_to(self._path.parent).as_posix()
+            planned.is_new = planned.location not in present
             taken.add(planned.location.casefold())
         self._note_renamed(renamed)
 
@@ -293,7 +296,8 @@ class ExternalLayout:
             return default
         return free_name(place, taken)
 
-    def _is_requested(self, location: str) -> bool:
+    def is_requested(self, location: str) -> bool:
+        """Returns whether a user names a location."""
         where = self._options.external_data
         return isinstance(where, str) and where != EACH and normal_path(where) == location
 

@@ -76,7 +76,9 @@ def _written(encoded: Encoded, path: str | os.PathLike[str], layout: ExternalLay
         _Pieces(encoded, layout.external).write(stream)
 
     _Pieces(encoded, layout.external).check()
-    linked = [LinkedFile(folder / file.location, file.write, file.clone) for file in planned]
+    linked = [
+        LinkedFile(folder / f.location, f.write, f.clone, f.is_new, layout.is_requested(f.location)) for f in planned
+    ]
     with created_folders(*dict.fromkeys(file.path.parent for file in linked)):
         return (Path(path), *replace_together(path, linked, write_model, layout.obsolete))
 
