@@ -74,15 +74,15 @@ def _costs(module: Module) -> tuple[str, str]:
     from commonir.dialects import core  # noqa: PLC0415
     from commonir.passes.count_flops import count_flops  # noqa: PLC0415
     from commonir.passes.count_memory import peak_memory  # noqa: PLC0415
-    from commonir.symbolic import Dim, largest, text  # noqa: PLC0415
+    from commonir.symbolic import Dim, largest, text, total  # noqa: PLC0415
 
     lowered = lower(module)
-    total: Dim = 0
+    counts: list[Dim] = []
     memory: Dim = 0
     for function in core.ranks_of(lowered) or (lowered.main,):
-        total = total + count_flops(function)
+        counts.append(count_flops(function))
         memory = largest(memory, peak_memory(function))
-    return text(total), text(memory)
+    return text(total(counts)), text(memory)
 
 
 def show(

@@ -43,8 +43,8 @@ class LinkedFile(NamedTuple):
     """A file to be written: its path, which may be that of an old file that nothing but the old output refers to.
 
     `is_new` says that nothing was at the path when it was chosen: what is there now is of another writer. `is_fixed`
-    says that the file has this name or none. `clone` creates the file under a name if that takes no copying, and returns
-    whether it did.
+    says that the file has this name or none. `clone` creates the file under a name if that takes no copying, and
+    returns whether it did.
     """
 
     path: Path
@@ -71,8 +71,9 @@ def replace_together(
     """Writes files, and the file at `path` that refers to them, and returns the paths of the files.
 
     `write` writes the one that refers to the others, which are at the given paths then; it is called after these are
-    written, and more than once if an old file is replaced or a name taken. `obsolete` are files that only the old output refers to: they are
-    removed. A symbolic link at `path` is replaced, as names in a file start from where it is found.
+    written, and more than once if an old file is replaced or a name taken. `obsolete` are files that only the old
+    output refers to: they are removed. A symbolic link at `path` is replaced, as names in a file start from where it is
+    found.
 
     Raises: CANNOT_WRITE, DISK_FULL. Other exceptions of the functions pass through.
     """

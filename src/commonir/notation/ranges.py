@@ -56,6 +56,7 @@ from commonir.symbolic import (
     smallest,
     symbols,
     terms_of,
+    total,
 )
 from commonir.symbolic.constraints import Constraint, require, without_implied
 from commonir.symbolic.errors import NotationError, NotKnownError, Relation
@@ -137,15 +138,13 @@ class _Ranges:
             return False
         self.constraints += inner.constraints
         self.known |= {n: v for n, v in inner.known.items() if n not in self.known}
-        total: Dim = 0
-        for n in inner.piece_extents:
-            total = total + n
+        extent = total(inner.piece_extents)
         if e.along not in self.known:
-            self.known[e.along] = total
-        elif self.known[e.along] != total:
+            self.known[e.along] = extent
+        elif self.known[e.along] != extent:
             relation: Relation = "<=" if e.along in self.explicit else "=="
             why = f"index {e.along} over the pieces of a join"
-            self.constraints += require(self.known[e.along], relation, total, why)
+            self.constraints += require(self.known[e.along], relation, extent, why)
         return True
 
     def pieces(self, e: Join) -> _Ranges:

@@ -64,12 +64,14 @@ def _bound_interface(function: Function, ranges: Mapping[str, DimRange]) -> bool
     same = {name: name for name in (*(v.name for v in named), *function.output_names)}
     returned = returnable(function, block, [(name, moved.get(v, v)) for name, v in outputs])
     built = function.replace_interface(NewInterface(block, returned, changed, function.output_ports, same))
-    return all(built.input_ports.get(name, NO_PORT).ranges == port.ranges for name, port in changed.items())
+    resulting = built.input_ports
+    return all(resulting.get(name, NO_PORT).ranges == port.ranges for name, port in changed.items())
 
 
 def _bounded(function: ml_program.Func, ranges: Mapping[str, DimRange]) -> ml_program.Func:
     result = Transcription(function, Diagnostics()).function()
-    ports = [_port(v.type, result.input_ports.get(v.name, NO_PORT), ranges) for v in result.inputs]
+    known = result.input_ports
+    ports = [_port(v.type, known.get(v.name, NO_PORT), ranges) for v in result.inputs]
     return result.with_attributes(arg_attrs=port_attributes(ports))
 
 

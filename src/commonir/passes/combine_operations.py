@@ -235,18 +235,36 @@ def _concatenated_once(form: CoreForm, result: Value) -> Value | None:
     """Of nested concatenations along one axis, one."""
     assert isinstance(form.op, core.Concat)
     (values,) = form.operands
-    rank = len(_shape(result))
-    out: list[Value] = []
     assert isinstance(values, tuple)
-    for v in values:
+    rank = len(_shape(result))
+    axis = form.op.axis % rank
+    # The last of a chain takes the operands of all: one after the other would take those of the first again and again.
+    if len(result.users) == 1 and inner_form(result, core.Concat) is not None:
+        following = core_form(result.users[0])
+        if following is not None and _is_concatenation(following, axis, rank):
+            return None
+    out: list[Value] = []
+    pending = [*reversed(values)]
+    while pending:
+        v = pending.pop()
         inner = inner_form(v, core.Concat)
-        is_same = (
-            inner is not None and isinstance(inner.op, core.Concat) and inner.op.axis % rank == form.op.axis % rank
-        )
-        parts = inner.operands[0] if inner is not None and is_same else (v,)
-        assert isinstance(parts, tuple)
-        out += parts
+        # Of operands that are repeated, there would be twice as many at each level.
+        is_bounded = v.use_count == 1 or len(out) + len(pending) < _MOST_REPEATED
+        if inner is not None and is_bounded and _is_concatenation(inner, axis, rank):
+            (parts,) = inner.operands
+            assert isinstance(parts, tuple)
+            pending.extend(reversed(parts))
+        else:
+            out.append(v)
     return core.concat(tuple(out), form.op.axis) if len(out) > len(values) else None
+
+
+_MOST_REPEATED = 64
+"""Up to so many operands, a concatenation gets those of a nested one that is an operand of it more than once."""
+
+
+def _is_concatenation(form: CoreForm, axis: int, rank: int) -> bool:
+    return isinstance(form.op, core.Concat) and form.op.axis % rank == axis
 
 
 _PRECISION = {"f16": (11, 16), "bf16": (8, 128), "f32": (24, 128), "f64": (53, 1024)}

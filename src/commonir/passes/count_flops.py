@@ -7,20 +7,20 @@ a loop counts once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from commonir.ir.module import Function
 from commonir.ir.operation import Operation
 from commonir.notation import Apply, Expr, Fold, Kernel, free, walk
 from commonir.ods import Form, Op, infer, operations_behind
-from commonir.symbolic import Dim, element_count
+from commonir.symbolic import Dim, element_count, total
 
 _FREE_OF_CHARGE = frozenset({"select"})
 
 
 def count_flops(function: Function) -> Dim:
     """Returns the number of floating-point operations in one run of a lowered function."""
-    total: Dim = 0
+    counts: list[Dim] = []
     cache: dict[tuple[object, ...], Dim] = {}
     pending: list[Operation] = list(function.body.operations)
     while pending:
@@ -31,16 +31,16 @@ def count_flops(function: Function) -> Dim:
         key = (type(op), op.decoded_attributes(), *(v.type for v in op.operands))
         if key not in cache:
             cache[key] = _of_operation(op)
-        total = total + cache[key]
-    return total
+        counts.append(cache[key])
+    return total(counts)
 
 
 def _of_operation(op: Op) -> Dim:
     derived = infer(op)
     if op.form is Form.KERNEL:
-        return _sum(_of_kernel(k, e) for k, e in zip(derived.kernels, derived.extents, strict=True))
+        return total(_of_kernel(k, e) for k, e in zip(derived.kernels, derived.extents, strict=True))
     nested = (o for o in operations_behind(derived.outputs) if isinstance(o, Op))
-    return _sum(_of_operation(o) for o in nested if o.form in (Form.KERNEL, Form.COMPOSITE))
+    return total(_of_operation(o) for o in nested if o.form in (Form.KERNEL, Form.COMPOSITE))
 
 
 def _of_kernel(kernel: Kernel, extents: Mapping[str, Dim]) -> Dim:
@@ -56,11 +56,4 @@ def _of_kernel(kernel: Kernel, extents: Mapping[str, Dim]) -> Dim:
                 steps[e] = evaluations(body)
             case _:
                 pass
-    return _sum(steps.values())
-
-
-def _sum(parts: Iterable[Dim]) -> Dim:
-    total: Dim = 0
-    for part in parts:
-        total = total + part
-    return total
+    return total(steps.values())

@@ -6,13 +6,14 @@ other values, and constants, which are weights, are not counted. Engines that fu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum, auto
 
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, traits
-from commonir.symbolic import Dim, element_count, evaluate, largest, symbols
+from commonir.symbolic import Dim, element_count, evaluate, largest, symbols, total
 
 _SAMPLES = (1, 8, 64, 1024)
 """Values of all symbols at which formulas are compared."""
@@ -23,32 +24,77 @@ def peak_memory(function: Function) -> Dim:
 
     Of the formulas for each operation, the result has those that are largest where all symbols are equal to a sample.
     """
-    formulas = list(dict.fromkeys(_live_bytes(function.body, 0)))
-    candidates: dict[Dim, None] = {}
-    for sample in _SAMPLES:
-        values = [evaluate(formula, dict.fromkeys(symbols(formula), sample)) for formula in formulas]
-        if values:
-            candidates[formulas[values.index(max(values))]] = None
+    most = [-1] * len(_SAMPLES)
+    where = [0] * len(_SAMPLES)
+    now = [0] * len(_SAMPLES)
+    outside: list[list[int]] = []
+    known: dict[Dim, list[int]] = {}
+    for n, step in enumerate(_steps(function.body)):
+        match step:
+            case _Mark.OPERATION:
+                for k, value in enumerate(now):
+                    if value > most[k]:
+                        most[k], where[k] = value, n
+            case _Mark.BEGIN:
+                outside.append(list(now))
+            case _Mark.END:
+                now = outside.pop()
+            case _:
+                if step not in known:
+                    known[step] = [evaluate(step, dict.fromkeys(symbols(step), sample)) for sample in _SAMPLES]
+                now = [a + b for a, b in zip(now, known[step], strict=True)]
+    candidates = _live_bytes(function.body, dict.fromkeys(where))
     return largest(*candidates) if candidates else 0
 
 
-def _live_bytes(block: Block, outside: Dim) -> Iterator[Dim]:
-    """Yields the bytes of values that live while each operation of a block runs."""
+class _Mark(Enum):
+    OPERATION = auto()
+    """An operation runs."""
+    BEGIN = auto()
+    """A nested block begins."""
+    END = auto()
+    """A nested block ends, and what lives in it with it."""
+
+
+def _live_bytes(body: Block, places: Iterable[int]) -> list[Dim]:
+    """Returns the bytes of values that live at some steps, in order of these."""
+    steps = list(_steps(body))
+    out: list[Dim] = []
+    for place in places:
+        live: list[Dim] = []
+        outside: list[int] = []
+        for step in steps[:place]:
+            match step:
+                case _Mark.OPERATION:
+                    pass
+                case _Mark.BEGIN:
+                    outside.append(len(live))
+                case _Mark.END:
+                    del live[outside.pop() :]
+                case _:
+                    live.append(step)
+        out.append(total(live))
+    return out
+
+
+def _steps(block: Block) -> Iterator[Dim | _Mark]:
+    """Yields the bytes that begin to live in a block, negated where they end, and marks."""
     operations = list(block.operations)
     last_use = _last_uses(operations)
-    live: Dim = outside
     for value in block.arguments:
-        live = live + size_bytes(value)
+        yield size_bytes(value)
     unused = [value for value in block.arguments if value not in last_use]
     for n, op in enumerate(operations):
         is_constant = isinstance(op, Op) and op.has_trait(traits.ConstantLike)
         for value in () if is_constant else op.results:
-            live = live + size_bytes(value)
-        yield live
+            yield size_bytes(value)
+        yield _Mark.OPERATION
         for inner in (inner for region in op.regions for inner in region.blocks):
-            yield from _live_bytes(inner, live)
+            yield _Mark.BEGIN
+            yield from _steps(inner)
+            yield _Mark.END
         for value in (*unused, *_released(op, n, last_use)):
-            live = live + -1 * size_bytes(value)
+            yield -size_bytes(value)
         unused = []
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from commonir.ir.interface import Port
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.ports import NO_PORT
@@ -26,6 +27,8 @@ class DimNames:
 
     def __init__(self, inputs: Iterable[Value], used: Iterable[str] = ()) -> None:
         self._used = {*symbols_of([v.type for v in inputs]), *used}
+        self._ports: dict[Function, Mapping[str, Port]] = {}
+        """Ports of the inputs of functions, which are made each time that they are read."""
 
     def __len__(self) -> int:
         """Returns the number of names in use."""
@@ -41,8 +44,22 @@ class DimNames:
         Its name is the one that the port of the argument has, or begins with the name of the argument.
         """
         if isinstance(type, TensorType) and type.shape is not None and None in type.shape:
-            type = _with_names_of_port(argument, type, lower_bound)
+            type = self._with_names_of_port(argument, type, lower_bound)
         return self.named(type, argument.name or f"input{argument.index}", lower_bound)
+
+    def _with_names_of_port(self, argument: Value, type: TensorType, lower_bound: int) -> TensorType:
+        region = argument.owner.parent if isinstance(argument.owner, Block) else None
+        function = None if region is None else region.parent
+        if not isinstance(function, Function) or argument.owner is not function.body:
+            return type
+        if function not in self._ports:
+            self._ports[function] = function.input_ports
+        names = self._ports[function].get(argument.name, NO_PORT).dims
+        shape = type.shape or ()
+        if len(names) != len(shape):
+            return type
+        pairs = zip(shape, names, strict=True)
+        return type.with_shape(tuple([symbol(n, lower_bound) if d is None and n else d for d, n in pairs]))
 
     def named(self, type: Type, stem: str, lower_bound: int = 0) -> Type:
         """Returns a type with a symbol for each unknown dim; its name begins with `stem`."""
@@ -86,19 +103,6 @@ class DimNames:
             if r.type is not type:
                 r.retype(type)
                 changed.add(r)
-
-
-def _with_names_of_port(argument: Value, type: TensorType, lower_bound: int) -> TensorType:
-    region = argument.owner.parent if isinstance(argument.owner, Block) else None
-    function = None if region is None else region.parent
-    if not isinstance(function, Function) or argument.owner is not function.body:
-        return type
-    names = function.input_ports.get(argument.name, NO_PORT).dims
-    shape = type.shape or ()
-    if len(names) != len(shape):
-        return type
-    pairs = zip(shape, names, strict=True)
-    return type.with_shape(tuple([symbol(n, lower_bound) if d is None and n else d for d, n in pairs]))
 
 
 def dims_by_name(inputs: Iterable[Value], dims: Mapping[str, _D]) -> dict[str, _D]:

@@ -92,6 +92,7 @@ def _contents(function: Function, edits: Edits) -> Mapping[str, Data]:
     """
     diagnostics = Diagnostics()
     inputs = {v.name: v for v in function.inputs}
+    ports = function.input_ports
     out: dict[str, Data] = {}
     for name, requested in edits.contents.items():
         if name not in inputs:
@@ -99,7 +100,7 @@ def _contents(function: Function, edits: Edits) -> Mapping[str, Data]:
             diagnostics.add(UNDEFINED_VALUE, message, help=did_you_mean(name, inputs))
             continue
         type = function.core_type(inputs[name].type)
-        data = requested or default_data(type, function.input_ports.get(name, NO_PORT))
+        data = requested or default_data(type, ports.get(name, NO_PORT))
         if data is None:
             diagnostics.add(
                 IMPOSSIBLE_EDIT, f"the input '{name}' has no default value", help=f"give one, as in `{name}=...`"
@@ -345,8 +346,11 @@ class _FunctionEdit:
     def _fix_ports(self, arguments: Mapping[str, Value], axes: Mapping[tuple[str, int], int]) -> None:
         """Restricts the ports of inputs to shapes that agree with the new dims."""
         choices = self._choices(axes)
+        fixed_of: dict[str, dict[int, int]] = {}
+        for (name, axis), dim in axes.items():
+            fixed_of.setdefault(name, {})[axis] = dim
         for name, port in self.input_ports.items():
-            fixed = {axis: dim for (n, axis), dim in axes.items() if n == name}
+            fixed = fixed_of.get(name, {})
             shapes = tuple([s for k, s in enumerate(port.shapes) if choices is None or k in choices])
             shapes = shapes if len(set(shapes)) > 1 else ()
             shape = tuple([fixed.get(n, d) for n, d in enumerate(port.shape)])

@@ -51,8 +51,9 @@ def _functions(module: Module) -> Iterator[ml_program.Func]:
 def _states(function: ml_program.Func) -> Iterator[tuple[Value, TensorType, str]]:
     """Yields the inputs that are states, each with the name of its output; an output is that of one state."""
     outputs = dict(zip(function.output_names, function.outputs, strict=True))
+    ports = function.input_ports
     for argument in function.inputs:
-        output = function.input_ports.get(argument.name, NO_PORT).state
+        output = ports.get(argument.name, NO_PORT).state
         value, type = outputs.pop(output, None), argument.type
         if value is not None and value.type is type and isinstance(type, TensorType) and type.is_static:
             yield argument, type, output

@@ -11,7 +11,7 @@ import_members(
         ),
         "dims": (
             "Atom Dim DimExpr Floor Max Mod Monomial Symbol atom_dim bounds ceil_div floor_div index modulo regrouped "
-            "size_of symbol terms_of"
+            "size_of symbol terms_of total"
         ),
         "syntax": "DimSyntaxError declared_symbols parse text",
     },

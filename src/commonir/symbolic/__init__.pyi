@@ -35,6 +35,7 @@ from commonir.symbolic.dims import regrouped as regrouped
 from commonir.symbolic.dims import size_of as size_of
 from commonir.symbolic.dims import symbol as symbol
 from commonir.symbolic.dims import terms_of as terms_of
+from commonir.symbolic.dims import total as total
 from commonir.symbolic.syntax import DimSyntaxError as DimSyntaxError
 from commonir.symbolic.syntax import declared_symbols as declared_symbols
 from commonir.symbolic.syntax import parse as parse

@@ -78,7 +78,7 @@ def _max_args(x: Dim) -> tuple[Dim, ...]:
 
 def maxima_in(x: Dim) -> int:
     """Returns the number of maxima of two in an expression, at any depth; comparing it enumerates cases of each."""
-    atoms = [a for m in terms_of(x) for a in m]
+    atoms = [a for m in terms_of(x) for a in m if not isinstance(a, Symbol)]
     return sum([(isinstance(a, Max) and len(a.args) - 1) + sum(map(maxima_in, parts_of(a))) for a in atoms])
 
 

@@ -10,14 +10,18 @@ Knows nothing of tensors. Source: `docs/architecture.md`, "Types that cross bord
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from math import gcd, inf
 
 from commonir.base.lazy import lazy_pattern
 from commonir.symbolic.errors import NotKnownError
 
-MAX_SIZE = 4096
-"""The most symbols of an expression, each occurrence counted: products of sums and nested divisions multiply them."""
+MAX_SIZE = 512
+"""The most symbols of an expression, each occurrence counted: products of sums and nested divisions multiply them.
+
+Dimensions of a chain of N concatenations have N symbols: comparing one takes time for each, 10 ms at this size.
+"""
 
 _FEW_TERMS = 64
 """Sums of up to this many terms are not measured, because indices of kernels are added all the time."""
@@ -153,7 +157,10 @@ class DimExpr:
             seen: dict[Symbol, None] = {}
             for m in self.terms:
                 for a in m:
-                    seen.update(dict.fromkeys(_symbols_in(a)))
+                    if isinstance(a, Symbol):
+                        seen[a] = None
+                    else:
+                        seen.update(dict.fromkeys(_symbols_in(a)))
             self._names = (
                 tuple(dict.fromkeys(s.name for s in seen if s.is_index)),
                 tuple(dict.fromkeys(s.name for s in seen if not s.is_index)),
@@ -234,6 +241,17 @@ Dim = int | DimExpr
 def _is_dim(x: object) -> bool:
     """Returns whether an operand is a dim; other expression types implement the operation themselves."""
     return isinstance(x, (int, DimExpr))
+
+
+def total(parts: Iterable[Dim]) -> Dim:
+    """Returns the sum of expressions, in time linear in their terms: each of many additions would copy those before."""
+    out: Terms = {}
+    for x in parts:
+        for m, c in terms_of(x).items():
+            out[m] = out.get(m, 0) + c
+    if len(out) > _FEW_TERMS and sum([a.size for m in out for a in m]) > MAX_SIZE:
+        raise _too_large()
+    return normal(out)
 
 
 def size_of(x: Dim) -> int:
@@ -588,6 +606,10 @@ def _interval(terms: Terms) -> tuple[float, float]:
     lo: float = 0
     hi: float = 0
     for m, c in terms.items():
+        if len(m) == 1 and isinstance(m[0], Symbol):
+            lo += c * m[0].least if c > 0 else -inf
+            hi += inf if c > 0 else c * m[0].least
+            continue
         least: float = 1
         most: float = 1
         for a in m:

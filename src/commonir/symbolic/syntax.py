@@ -31,6 +31,7 @@ from commonir.symbolic.dims import (
     symbols_in,
     terms_of,
 )
+from commonir.symbolic.errors import NotKnownError
 
 MAX_LENGTH = 8192
 MAX_DEPTH = 64
@@ -65,7 +66,10 @@ def parse(source: str, known: Mapping[str, Dim] | None = None) -> Dim:
     """
     if len(source) > MAX_LENGTH:
         raise DimSyntaxError(f"expression of {len(source)} characters, the limit is {MAX_LENGTH}")
-    return _Parser(_tokens(source), dict(known or {})).parse()
+    try:
+        return _Parser(_tokens(source), dict(known or {})).parse()
+    except NotKnownError as reason:
+        raise DimSyntaxError(str(reason)) from reason
 
 
 Token = tuple[str, str, int]

@@ -28,7 +28,8 @@ def function(op: ml_program.Func, context: Context) -> Operation:
     number_nodes(content.block)
     name_output_dims(content.block, op)
     opset = opset_of(context)
-    defaults = {v.name: data for v in op.inputs if (data := default_of(v, op.input_ports.get(v.name, NO_PORT)))}
+    ports = op.input_ports
+    defaults = {v.name: data for v in op.inputs if (data := default_of(v, ports.get(v.name, NO_PORT)))}
     stored = DictionaryAttr(tuple([(name, DataAttr(data)) for name, data in defaults.items()]))
     return onnx.Graph(op.sym_name, DictionaryAttr((("", IntegerAttr(opset)),)), content, stored)
 
