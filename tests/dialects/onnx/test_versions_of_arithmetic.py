@@ -56,6 +56,7 @@ ELEMENTWISE = [
     (7, "y = Clip <min = -0.5, max = 0.7> (a)", (X,)),
     (10, "y = Clip <max = 0.7> (a)", (X,)),
     (11, 'y = Clip (a, "", b)', (X, np.array(0.5, np.float32))),
+    (13, "y = Clip (a, b, c)", (X, np.array([-0.5], np.float32), np.array([0.5], np.float32))),
     (12, "y = Clip (a, b, c)", (WHOLE, np.array(-2, np.int32), np.array(3, np.int32))),
     (9, "y = Where (a, b, c)", (WHOLE > 0, X, Y)),
     (9, "y = Erf (a)", (X,)),

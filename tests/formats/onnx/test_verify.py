@@ -247,6 +247,19 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
         _model([helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["x"], ["y"])]),
         ["E0402 graph.node[1] 'y': 'y' is defined twice"],
     ),
+    "two constants of one name": (
+        _model(
+            [
+                helper.make_node("Constant", [], ["c"], value_floats=[1.0, 2.0]),
+                helper.make_node("Mul", ["x", "c"], ["y"]),
+                helper.make_node("Constant", [], ["c"], value_floats=[3.0, 4.0]),
+            ]
+        ),
+        [
+            "W0205 graph.node[2] 'c': 'c' is defined twice: the last constant of a name is its value everywhere, as in"
+            " onnxruntime"
+        ],
+    ),
     "fewer bytes than elements": (
         _model(
             [helper.make_node("Add", ["x", "s"], ["y"])], initializer=[TensorProto(name="s", data_type=1, dims=[2])]

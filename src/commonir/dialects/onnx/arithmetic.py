@@ -25,7 +25,7 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.dialects.onnx.broadcasting import BinaryOp, aligned
 from commonir.ir.operation import Value
-from commonir.ir.types import f64
+from commonir.ir.types import TensorType, f64
 from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, by_version, known_data, one_of, operand, result, same_as
 
@@ -196,15 +196,18 @@ class Mean(OnnxOp, name="onnx.Mean"):
 
 
 class Clip(OnnxOp, name="onnx.Clip"):
-    """Clamps each element to a range; either bound may be absent."""
+    """Clamps each element to a range; either bound may be absent.
+
+    Bounds are scalars. Runtimes take vectors of one element too, which some exporters write.
+    """
 
     input: Value = operand("T")
     min: Value | None = operand(
-        "T[]", default=None, by_value=True, since="opset11",
+        "T", default=None, by_value=True, since="opset11",
         before=attribute(attr_types.number, default=-LARGEST_SINGLE),
     )  # fmt: skip
     max: Value | None = operand(
-        "T[]", default=None, by_value=True, since="opset11",
+        "T", default=None, by_value=True, since="opset11",
         before=attribute(attr_types.number, default=LARGEST_SINGLE),
     )  # fmt: skip
     output: Value = result("T")
@@ -214,12 +217,16 @@ class Clip(OnnxOp, name="onnx.Clip"):
         bounds = _known_bound(min), _known_bound(max)
         if bounds[0] is not None and bounds[1] is not None:
             return core.clip(input, bounds[0], bounds[1])
-        low = input if min is None else core.maximum(input, min)
-        return low if max is None else core.minimum(low, max)
+        low = input if min is None else core.maximum(input, _as_scalar(min))
+        return low if max is None else core.minimum(low, _as_scalar(max))
+
+
+def _as_scalar(value: Value) -> Value:
+    return core.reshape(value, ()) if isinstance(value.type, TensorType) and value.type.shape else value
 
 
 def _known_bound(bound: Value | None) -> float | None:
     """A bound of floating-point numbers that is a number and known before running."""
     data = None if bound is None or not element_of(bound).is_float else known_data(bound)
-    value = None if data is None else data.values()[0]
+    value = None if data is None or data.count != 1 else data.values()[0]
     return value if isinstance(value, float) and not isnan(value) else None

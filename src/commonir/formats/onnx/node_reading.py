@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonir.base.codes import DUPLICATE_NAME, WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Code, DiagnosticError, Diagnostics, Fix
+from commonir.base.file_codes import QUESTIONABLE_MODEL
 from commonir.base.limits import Limits
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
@@ -62,7 +63,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location
 from commonir.ir.types import DialectType, ElementType, Type, i64, unknown
 from commonir.notation import NotationError
-from commonir.ods import Dialects, Op, attr_types
+from commonir.ods import Dialects, Op, attr_types, known_data
 from commonir.ods.definition import ATTRIBUTE_REFERENCES, FieldLayout
 from commonir.ods.fields import Field
 
@@ -209,8 +210,14 @@ class NodeDecoder(ABC):
     def define(self, name: str, value: Value, scope: NameScope, part: str) -> None:
         """Makes a name stand for a value from here on."""
         before = scope.values.get(name)
-        if not scope.define(name, value):
-            self.report(DUPLICATE_NAME, f"'{name}' is defined twice", part, fix=_removal(value, before, scope))
+        if scope.define(name, value):
+            return
+        removed = None if before is None else _replace_constant(before, value)
+        if removed is not None:
+            text = f"'{name}' is defined twice: the last constant of a name is its value everywhere, as in onnxruntime"
+            self.diagnostics.add(QUESTIONABLE_MODEL, text, where=self._path(part), fix=Fix(removed))
+            return
+        self.report(DUPLICATE_NAME, f"'{name}' is defined twice", part, fix=_removal(value, before, scope))
 
     # -- nodes
 
@@ -667,6 +674,27 @@ def _meant(f: Field, value: object) -> object:
     if result is None:
         raise Misfit
     return result.value
+
+
+def _replace_constant(before: Value, value: Value) -> str | None:
+    """Puts a constant in the place of an earlier one of the same graph, and returns what is removed; None unless both
+    are constants.
+    """
+    old, new = before.defining_op, value.defining_op
+    if old is None or new is None or old.parent is None or old.operands or new.operands:
+        return None
+    if known_data(before) is None or known_data(value) is None:
+        return None
+    is_equal = are_equal(new, old, names=True, shared=True)
+    new.detach()
+    old.parent.insert_before(old, new)
+    before.replace_all_uses_with(value)
+    old.erase()
+    second, first = (
+        f"removed the second definition of '{value.name}'",
+        f"removed the first definition of '{value.name}'",
+    )
+    return f"{second}, which is equal" if is_equal else f"{first}, which the last one replaces"
 
 
 def _removal(value: Value, before: Value | None, scope: NameScope) -> Fix | None:
