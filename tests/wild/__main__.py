@@ -12,8 +12,9 @@ from typing import Self
 
 from tests import wild
 from tests.pool import judge_all
+from tests.wild.alone import ended_by
 from tests.wild.files import cases_in
-from tests.wild.outcomes import Outcome, ended
+from tests.wild.outcomes import Outcome
 from tests.wild.stages import MEMORY_BYTES, STAGES, Judge
 from tests.wild.table import failure_lines, measure_lines, stage_lines
 
@@ -41,7 +42,7 @@ def main() -> None:
         for outcome in judge_all(
             cases,
             partial(Judge, arguments.memory if arguments.processes else 0),
-            ended,
+            partial(ended_by, limit_seconds=arguments.limit),
             processes=arguments.processes,
             limit_seconds=arguments.limit,
         ):

@@ -32,6 +32,8 @@ HALF_ERROR = 1e-2
 """The same where outputs are of half precision."""
 _HALVES = ("float16", "bfloat16")
 MEMORY_BYTES = 6 << 30
+_UNDECLARED_SHAPES = ((), (4,), (4, 4), (1, 4, 4), (1, 4, 4, 4))
+"""Shapes that are tried for inputs without a rank."""
 _NO_KERNEL = "NOT_IMPLEMENTED"
 """The word in onnxruntime's error for an operator that it has no implementation of."""
 OLDER_OPSETS = (9, 11, 13, 15, 17)
@@ -86,9 +88,9 @@ def _check(path: Path) -> None:
     faults of a model it finds then. Of what both refuse, we warn at least.
     """
     try:
-        findings = commonir.verify(commonir.load(path))
+        _, findings = commonir.check(path)
     except commonir.DiagnosticError as error:
-        findings = error.diagnostics
+        findings = list(error.diagnostics)
     errors = [f for f in findings if f.is_error]
     if path.suffix != ".onnx":
         if errors:
@@ -143,14 +145,25 @@ class _Reference:
             self._run = onnxruntime_runner(path)
         except Unsupported as error:
             raise OracleRefuses(str(error)) from error
+        self.inputs: Mapping[str, Value] = {}
         try:
             self.module = commonir.load(path)
-            self.inputs: Mapping[str, Value] = commonir.random_inputs(self.module)
+            is_ranked = all(_is_ranked(v.type) for v in self.module.inputs)
+            self.inputs = commonir.random_inputs(self.module) if is_ranked else self._inputs_of_some_rank()
         except commonir.DiagnosticError:
             # What onnxruntime only loads is not refused wrongly.
             self._outputs_of(_plain_inputs(path))
             raise
         self.outputs = self._outputs_of(self.inputs)
+
+    def _inputs_of_some_rank(self) -> Mapping[str, Value]:
+        """Returns inputs for a model that declares no rank, the least that onnxruntime takes. Raises: OracleRefuses."""
+        for shape in _UNDECLARED_SHAPES:
+            inputs = _plain_inputs(self.path, shape)
+            with suppress(OracleRefuses):
+                self._outputs_of(inputs)
+                return inputs
+        raise OracleRefuses("onnxruntime takes no inputs that were tried for those without a rank")
 
     def _outputs_of(self, inputs: Mapping[str, Value]) -> Sequence[Value]:
         """Returns the outputs of onnxruntime. Raises: OracleRefuses."""
@@ -215,7 +228,10 @@ class _Reference:
     def _compare(self, outputs: Sequence[Value], expected: Sequence[Value]) -> None:
         halves = self._rounds_to_half or any(isinstance(v, np.ndarray) and v.dtype.name in _HALVES for v in expected)
         rtol, error = (HALF_ERROR, HALF_ERROR) if halves else (RTOL, ERROR)
-        compare_all(outputs, expected, rtol, 1e-6, error, is_random=_is_random(self.path))
+        try:
+            compare_all(outputs, expected, rtol, 1e-6, error, is_random=_is_random(self.path))
+        except MemoryError as reason:
+            raise OracleRefuses(f"too large to compare within the memory of the driver: {reason}") from reason
 
     def _hear_others(self, outputs: Sequence[Value]) -> None:
         """Asks whether what differs is decided by the model. Raises: OracleRefuses, if not."""
@@ -255,6 +271,10 @@ class _Reference:
         except Exception as error:
             raise Disagreement(f"onnxruntime refuses the result: {first_line(error)}") from error
         self.require(outputs)
+
+
+def _is_ranked(type: commonir.Type) -> bool:
+    return not isinstance(type, commonir.TensorType) or type.shape is not None
 
 
 def _rounds_to_half(path: Path) -> bool:
@@ -311,8 +331,10 @@ def _seconds(run: Callable[[], object], first: float = 0.0) -> float:
     return least
 
 
-def _plain_inputs(path: Path) -> dict[str, Value]:
-    """Inputs of a model by what onnx says of them, for what commonir refuses. Raises: OracleRefuses."""
+def _plain_inputs(path: Path, undeclared: Sequence[int] = ()) -> dict[str, Value]:
+    """Inputs of a model by what onnx says of them, for what commonir refuses, or draws none for because a shape is not
+    declared: those get the shape `undeclared`. Raises: OracleRefuses.
+    """
     graph = onnx.load(path, load_external_data=False).graph
     given = {t.name for t in graph.initializer}
     random = np.random.default_rng(0)
@@ -324,7 +346,7 @@ def _plain_inputs(path: Path) -> dict[str, Value]:
             raise OracleRefuses(f"no inputs to try: '{value.name}' is not a tensor")
         type = value.type.tensor_type
         dtype = onnx.helper.tensor_dtype_to_np_dtype(type.elem_type)
-        shape = [d.dim_value or 4 for d in type.shape.dim]
+        shape = [d.dim_value or 4 for d in type.shape.dim] if type.HasField("shape") else undeclared
         numbers = random.standard_normal(shape) if dtype.kind not in "iub" else random.integers(0, 2, shape)
         result[value.name] = np.asarray(numbers).astype(dtype)
     return result

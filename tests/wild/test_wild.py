@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from tests.oracles import oracle
 from tests.pool import judge_all
+from tests.wild import alone
 from tests.wild.files import Case, WildFile, cases_in
 from tests.wild.outcomes import Outcome, Verdict
 
@@ -94,6 +96,47 @@ def test_what_onnxruntime_computes_in_two_ways_is_not_wrong(tmp_path: Path) -> N
     outcome = Judge(memory_bytes=0)(case)
     assert outcome.verdict is Verdict.OTHERS, outcome.reason
     assert outcome.reason.startswith(("onnxruntime without optimization", "onnx's evaluator"))
+
+
+def test_inputs_without_a_rank_get_one_that_onnxruntime_takes(tmp_path: Path) -> None:
+    from tests.wild.stages import Judge  # noqa: PLC0415  needs the oracle
+
+    info = onnx.helper.make_tensor_value_info
+    node = onnx.helper.make_node("MatMul", ["x", "x"], ["y"])
+    graph = onnx.helper.make_graph([node], "g", [info("x", 1, None)], [info("y", 1, None)])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "m.onnx")
+    (case,) = cases_in([tmp_path], ["run"])
+    assert Judge(memory_bytes=0)(case).verdict is Verdict.RIGHT
+
+
+def test_what_is_too_large_to_compare_is_not_a_crash(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.wild import stages  # noqa: PLC0415  needs the oracle
+
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(stages, "compare_all", fail)
+    (case,) = cases_in([folder], ["run"], "again*")
+    assert stages.Judge(memory_bytes=0)(case).verdict is Verdict.OTHERS
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        ("print('commonir'); print('onnxruntime'); os.kill(os.getpid(), 11)", Verdict.OTHERS),
+        pytest.param("print('onnxruntime'); time.sleep(60)", Verdict.OTHERS, marks=pytest.mark.slow),
+        ("print('onnxruntime'); print('commonir'); os.kill(os.getpid(), 11)", Verdict.CRASH),
+        ("print('onnxruntime')", Verdict.CRASH),
+    ],
+)
+def test_process_that_onnxruntime_alone_ends_too_is_a_fault_of_others(
+    body: str, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [sys.executable, "-c", f"import os, sys, time; sys.stdout.reconfigure(line_buffering=True); {body}"]
+    monkeypatch.setattr(alone, "command_for", lambda path: command)
+    case = Case(WildFile(Path("m.onnx"), "m.onnx"), "run")
+    assert alone.ended_by(case, "the process ended with status -11", 4.0).verdict is verdict
 
 
 @pytest.mark.slow

@@ -71,6 +71,8 @@ _W = numpy_helper.from_array(np.ones((3, 2), np.float32), "w")
 
 _PLACES = numpy_helper.from_array(np.array([0, 1]), "i")
 
+_OTHER_ELEMENTS = "'i' is declared tensor<2xf32>, but is tensor<2xi64>; onnxruntime refuses that"
+_TWO_CONSTANTS = "'c' is defined twice: the last constant of a name is its value everywhere, as in onnxruntime"
 CASES: dict[str, tuple[ModelProto, list[str]]] = {
     "wrong element type": (
         _model([helper.make_node("Relu", ["x"], ["y"])], inputs=[_info("x", 2, kind=TensorProto.BOOL)]),
@@ -247,6 +249,25 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
         _model([helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["x"], ["y"])]),
         ["E0402 graph.node[1] 'y': 'y' is defined twice"],
     ),
+    "a branch that returns a value around under another type": (
+        _model(
+            [
+                helper.make_node("Cast", ["x"], ["i"], to=7),
+                helper.make_node("Cast", ["x"], ["b"], to=9),
+                helper.make_node("ReduceMax", ["i"], ["m"], keepdims=0),
+                helper.make_node("Cast", ["m"], ["c"], to=9),
+                helper.make_node(
+                    "If",
+                    ["c"],
+                    ["k"],
+                    then_branch=helper.make_graph([], "t", [], [helper.make_tensor_value_info("i", 1, [2])]),
+                    else_branch=helper.make_graph([], "e", [], [helper.make_tensor_value_info("i", 7, [2])]),
+                ),
+                helper.make_node("Cast", ["k"], ["y"], to=1),
+            ]
+        ),
+        [f"W0205 graph.node[4] 'k'.then_branch.output 'i': {_OTHER_ELEMENTS}"],
+    ),
     "two constants of one name": (
         _model(
             [
@@ -255,10 +276,7 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
                 helper.make_node("Constant", [], ["c"], value_floats=[3.0, 4.0]),
             ]
         ),
-        [
-            "W0205 graph.node[2] 'c': 'c' is defined twice: the last constant of a name is its value everywhere, as in"
-            " onnxruntime"
-        ],
+        [f"W0205 graph.node[2] 'c': {_TWO_CONSTANTS}"],
     ),
     "fewer bytes than elements": (
         _model(

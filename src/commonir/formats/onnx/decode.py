@@ -313,6 +313,9 @@ class ModelDecoder(NodeDecoder):
             if not self._is_plain(info, v):
                 type, _ = self.types.read(info.type)
                 read_as = None if part == "input" or type in (v.type, unknown) else v.type
+                if read_as is not None and _have_other_elements(type, read_as):
+                    text = f"'{info.name}' is declared {type}, but is {read_as}; onnxruntime refuses that"
+                    self.diagnostics.add(QUESTIONABLE_MODEL, text, where=self._path(f"{part} '{info.name}'"))
                 key = unknown_fields.form_key(part, info.name, repetition, read_as)
                 result.append((key, unknown_fields.form_of(info)))
         return result
@@ -451,3 +454,7 @@ class ModelDecoder(NodeDecoder):
             self.faulty.add(where)
             self.diagnostics.extend([d.located(where=where) for d in error.diagnostics])
         return None
+
+
+def _have_other_elements(declared: Type, found: Type) -> bool:
+    return isinstance(declared, TensorType) and isinstance(found, TensorType) and declared.element is not found.element
