@@ -396,7 +396,7 @@ _FUSED = """
 ## Fused operations
 
 `cir opt --fuse` and `cir convert --fuse` replace operations by one that computes the same, where the format of the
-result has it; `fuse` is the pass. A recognition looks for operations that consist of the same core operations as the
+result has it; `fuse` is the pass, and `simplify` runs before and after it. A recognition looks for operations that consist of the same core operations as the
 reference of what it makes, and says nothing of their order: both are run on sample values, of several magnitudes and
 with zeros, infinities and NaN, and must agree (1e-5 of the result in single precision, 4e-3 in half). Scales and shifts
 are part of a normalization, masks and transposed keys of attention. Nothing else may use the values between. Names

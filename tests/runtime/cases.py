@@ -656,6 +656,15 @@ def attention(r: Random) -> Case:
     return Case(core.attention, {"q": q, "k": k, "v": v, "mask": mask}, expected)
 
 
+@case
+def rotary_embedding(r: Random) -> Case:
+    n, heads, length, pairs = (int(n) for n in r.integers(1, 4, 4))
+    x, cos, sin = floats(r, n, heads, length, 2 * pairs + 1), floats(r, n, length, pairs), floats(r, n, length, pairs)
+    a, b, c, s = x[..., :pairs], x[..., pairs:-1], cos[:, None], sin[:, None]
+    expected = lambda: np.concatenate([a * c - b * s, a * s + b * c, x[..., -1:]], -1)  # noqa: E731
+    return Case(core.rotary_embedding, {"x": x, "cos": cos, "sin": sin}, expected)
+
+
 # -- constants
 
 

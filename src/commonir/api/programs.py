@@ -106,7 +106,7 @@ def convert(
     `labels` names the elements of probabilities, of the only such output or by the name of one, which makes a Core ML
     model a classifier; `docs` describes inputs and outputs by name; `states` has, by the name of an input, the output
     that it is in the next run, and Core ML keeps the two as a state; `ranks` shards the program, as `shard` does.
-    `fuse` names operations that replace others in the result, as for `optimize`. A program in that dialect keeps every
+    `fuse` names operations that replace others in the result, which is simplified, as by `optimize`. A program in that dialect keeps every
     operation that the chosen version, system and precision have; without options it is returned unchanged, as is one
     for a format that holds any dialect. Such a format takes no opset, target, precision, images or fused operations
     (E0601), and ranges only for programs of the core (W0601).
@@ -133,7 +133,9 @@ def convert(
     result = _converted(module, conversion, options, choices, log, diagnostics)
     if precision is not None:
         _report_precision(log.report(), diagnostics, reports)
-    return result if fuse is None else optimize(result, passes=f"fuse{{names='{fuse}'}}", findings=diagnostics)
+    if fuse is None:
+        return result
+    return optimize(result, fuse=fuse, keep_initializer_inputs=True, findings=diagnostics)
 
 
 def _report_precision(report: PrecisionReport, diagnostics: Diagnostics, reports: list[PrecisionReport] | None) -> None:

@@ -131,7 +131,8 @@ class _Fusion:
         tolerance = TOLERANCES.get(type.element.name, 0.0)
         least, lacking = math.inf, ""
         for n, proposal in enumerate(proposals):
-            difference = self._measured(subgraph, proposal, (*key, n))
+            own_key = (*key, n, proposal.assumed)
+            difference = self._measured(subgraph, proposal, own_key)
             least = min(least, difference)
             if difference > tolerance:
                 continue
@@ -139,11 +140,11 @@ class _Fusion:
                 name = subgraph.outside.name or "an inner value"
                 self._stay(recognition, form, subgraph, _OTHERWISE_EQUAL, f"'{name}' inside of it is used elsewhere")
                 return False
-            reason = self._lacking.get((*key, n)) or self._replace(subgraph, proposal)
+            reason = self._lacking.get(own_key) or self._replace(subgraph, proposal)
             if not reason:
                 self.applied[recognition.name] += 1
                 return True
-            self._lacking[*key, n] = reason
+            self._lacking[own_key] = reason
             lacking = lacking or reason
         distance = _OTHERWISE_EQUAL if lacking else least
         text = lacking or f"it differs by {least:.1e}, and at most {tolerance:.0e} is rounding"
@@ -164,7 +165,7 @@ class _Fusion:
             data = None if v in contents else known_data(v)
             if data is not None:
                 contents[v] = data
-        expected = self._runs.result(subgraph.operations, contents, subgraph.result)
+        expected = self._runs.result(subgraph.operations, contents, subgraph.result, proposal.sizes)
         result = None if expected is None else self._runs.built(proposal.build, sample)
         if expected is None or result is None:
             return math.inf

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
+from commonir.passes.sample_runs import SampleSizes
 
 Samples = tuple[Data, ...]
 """Contents of the inputs of a proposal, in order."""
@@ -17,7 +18,8 @@ class Proposal(NamedTuple):
 
     `samples` are the contents that are compared. With `is_pointwise` the difference of an element is measured against
     its input, else against the largest result. `most` is the number of operations that it may take in a format: none of
-    them may be the last one of the subgraph.
+    them may be the last one of the subgraph. `sizes` are those of the samples, where operations change shapes;
+    `assumed` is what samples have that does not follow from the subgraph.
     """
 
     inputs: tuple[Value, ...]
@@ -25,3 +27,5 @@ class Proposal(NamedTuple):
     samples: tuple[Samples, ...]
     is_pointwise: bool = False
     most: int = 1
+    sizes: SampleSizes | None = None
+    assumed: object = None

@@ -24,6 +24,7 @@ from commonir.passes.attention_parts import attention_ending_at, propose_attenti
 from commonir.passes.group_parts import group_norm_ending_at, propose_group_norm
 from commonir.passes.parameters import MOST_ELEMENTS, covers, epsilons_among, of_shape
 from commonir.passes.proposals import Proposal, Samples
+from commonir.passes.rotary_parts import propose_rotary_embedding, rotary_embedding_ending_at
 from commonir.passes.sample_runs import ROW_FACTORS, random_numbers, random_rows, spread_numbers
 from commonir.passes.subgraphs import Axes, Primitives, Subgraph, SubgraphFinder
 from commonir.symbolic import Dim
@@ -44,9 +45,11 @@ class Form(NamedTuple):
     find: Find | None = None
 
     def may_be_in(self, primitives: Primitives) -> bool:
-        """Returns whether it may be a part of operations with these primitives."""
+        """Returns whether it may be a part of operations with these primitives, which it is found by."""
+        if self.find is not None:
+            return False
         if self.keys & _SUMS:
-            return bool(primitives.axes) and self.find is None
+            return bool(primitives.axes)
         return self.keys - _BOUNDS <= primitives.classes and bool(self.keys & primitives.classes)
 
     def may_be(self, primitives: Primitives) -> bool:
@@ -216,6 +219,23 @@ def _self_attention(x: Value) -> Value:
 
 _ATTENTION = Form(_self_attention, frozenset({core.Exp}), _propose_nothing, _find_attention)
 
+# -- rotary embedding
+
+
+def _find_rotary_embedding(root: Op, finder: SubgraphFinder) -> Iterator[tuple[Subgraph, Propose]]:
+    for subgraph, parts in rotary_embedding_ending_at(root, finder):
+        yield subgraph, partial(propose_rotary_embedding, parts)
+
+
+def _self_rotation(x: Value) -> Value:
+    assert isinstance(x.type, TensorType)
+    batches, _, positions, size = x.type.static_shape
+    angles = core.constant(random_numbers(x.type, (batches, positions, size // 2), 0))
+    return core.rotary_embedding(x, angles, angles)
+
+
+_ROTARY_EMBEDDING = Form(_self_rotation, frozenset({core.Mul}), _propose_nothing, _find_rotary_embedding)
+
 RECOGNITIONS: tuple[Recognition, ...] = (
     _pointwise("gelu", core.Gelu, *[partial(core.gelu, approximation=form) for form in core.GeluForm]),
     _pointwise("silu", core.Silu, core.silu),
@@ -226,6 +246,7 @@ RECOGNITIONS: tuple[Recognition, ...] = (
     _normalization("instance_norm", core.InstanceNorm, core.instance_norm, 2, _behind_channels),
     Recognition("group_norm", core.GroupNorm, (_GROUP_NORM,)),
     _normalization("l2_norm", core.L2Norm, partial(core.l2_norm, axes=_AXES_OF_IMAGES), 0, _over_any_axes),
+    Recognition("rotary_embedding", core.RotaryEmbedding, (_ROTARY_EMBEDDING,)),
     Recognition("attention", core.Attention, (_ATTENTION,)),
 )
 """All recognitions; where several apply, the first one does."""

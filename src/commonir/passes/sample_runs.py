@@ -6,6 +6,7 @@ are in the same places, and other elements differ by no more than a share of a r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,12 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.data import Data, computed_data
 from commonir.ir.operation import Block, Value
-from commonir.ir.types import TensorType
+from commonir.ir.types import TensorType, are_known
 from commonir.notation import NotationError
 from commonir.ods import Op, infer, operations_behind, traits
+from commonir.passes.core_forms import core_form
 from commonir.passes.subgraphs import is_fixed
+from commonir.symbolic import evaluate, symbols
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,18 +86,41 @@ def random_mask(type: TensorType, shape: Sequence[int]) -> Data:
     return data_of_samples(type, np.where(chosen, rng.standard_normal(tuple(shape)), -np.inf))
 
 
+class SampleSizes:
+    """Sizes of samples of values with known dims: numbers as they are, and another small one for each symbol."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def of(self, value: Value) -> tuple[int, ...] | None:
+        """Returns the sizes of a sample of a value; None if a dim is not known."""
+        shape = value.type.shape if isinstance(value.type, TensorType) else None
+        if shape is None or not are_known(shape):
+            return None
+        for name in [name for n in shape for name in symbols(n)]:
+            self._numbers.setdefault(name, 2 + len(self._numbers))
+        sizes = tuple([evaluate(n, self._numbers) for n in shape])
+        return sizes if min(sizes, default=1) > 0 else None
+
+
 class SampleRuns:
     """Runs operations on sample values."""
 
     def __init__(self, evaluate: Evaluate) -> None:
         self._evaluate = evaluate
 
-    def result(self, operations: Sequence[Op], inputs: Mapping[Value, Data], output: Value) -> Data | None:
+    def result(
+        self, operations: Sequence[Op], inputs: Mapping[Value, Data], output: Value, sizes: SampleSizes | None = None
+    ) -> Data | None:
         """Returns the value of an output of operations in order, for contents of what they use; None if it is not
-        computed. Contents may have other dims than the values.
+        computed. Contents may have other dims than the values: those that operations reshape are of `sizes`.
         """
         contents: dict[Value, Data] = dict(inputs)
         for op in operations:
+            reshaped = None if sizes is None else _reshaped(op, contents, sizes)
+            if reshaped is not None:
+                contents[op.results[0]] = reshaped
+                continue
             used = [contents.get(v) for v in op.operands]
             data = [d for d in used if d is not None]
             if len(data) < len(used):
@@ -121,6 +147,17 @@ class SampleRuns:
         for op in reversed(operations):
             op.erase()
         return result
+
+
+def _reshaped(op: Op, contents: Mapping[Value, Data], sizes: SampleSizes) -> Data | None:
+    """Returns the result of an operation that changes only the shape; None for another one."""
+    form = core_form(op)
+    if form is None or not isinstance(form.op, core.Reshape | core.DynamicReshape) or form.x not in contents:
+        return None
+    shape, data = sizes.of(op.results[0]), contents[form.x]
+    if shape is None or math.prod(shape) != data.count:
+        return None
+    return computed_data(data.type.with_shape(shape), lambda: data.array().reshape(shape))
 
 
 def _constant_data(op: Op) -> Data | None:

@@ -301,6 +301,19 @@ def _attention(draw: Draw) -> Case:
     return Case((q, k, value, inputs), {"scale": scale}, (_exact(y, q),), precision(q, 8))
 
 
+def _rotary_embedding(draw: Draw) -> Case:
+    element, is_interleaved = draw.among(*FLOATS), draw.among(False, True)
+    n, heads, length, pairs = draw.integers(4, 1, 3)
+    x = draw.array((n, heads, length, 2 * pairs + draw.integer(0, 2)), element, -2, 2)
+    cos, sin = [draw.array((n, length, pairs), element, -1, 1) for _ in range(2)]
+    first = slice(0, 2 * pairs, 2) if is_interleaved else slice(0, pairs)
+    second = slice(1, 2 * pairs, 2) if is_interleaved else slice(pairs, 2 * pairs)
+    y = _wide(x).copy()
+    numbers = (_wide(x)[..., first] + 1j * _wide(x)[..., second]) * (_wide(cos) + 1j * _wide(sin))[:, None]
+    y[..., first], y[..., second] = numbers.real, numbers.imag
+    return Case((x, cos, sin), {"interleaved": is_interleaved}, (_exact(y, x),), precision(x, 8))
+
+
 CONTRACTION: dict[str, Maker] = {
     "core.matmul": _matmul,
     "core.linear": _linear,
@@ -319,4 +332,5 @@ CONTRACTION: dict[str, Maker] = {
     "core.instance_norm": _instance_norm,
     "core.group_norm": _group_norm,
     "core.attention": _attention,
+    "core.rotary_embedding": _rotary_embedding,
 }

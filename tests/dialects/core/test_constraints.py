@@ -129,6 +129,14 @@ def test_attention_c2_refuses_a_mask_of_integers() -> None:
     assert refused("attention", *operands) == "C2: a mask is of bools or of the element type of query"
 
 
+def test_rotary_embedding_c1_refuses_more_pairs_than_elements() -> None:
+    angles = x(2, 3, 4), x(2, 3, 4)
+    message = refused("rotary_embedding", x(2, 1, 3, 7), *angles)
+    assert message.startswith("C1: ")
+    assert message.endswith("expected at least 8, found 7")
+    assert core.rotary_embedding(x(2, 1, 3, 9), *angles).type is tensor(f32, 2, 1, 3, 9)
+
+
 # -- contractions and windows
 
 

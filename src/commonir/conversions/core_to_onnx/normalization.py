@@ -8,6 +8,7 @@ from commonir.conversions.core_to_onnx.building import constant, filled, vector
 from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
+from commonir.ir.types import f64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
 
@@ -114,3 +115,12 @@ def attention(
         ones = (1,) * (rank_of(mask) - 2)
         mask = onnx.Expand(mask, vector(context, (*ones, dims_of(query)[-2], 1))).output
     return onnx.Attention(query, key, value, mask, scale=op.scale).Y
+
+
+@rule(core.RotaryEmbedding)
+def rotary_embedding(op: core.RotaryEmbedding, context: Context, x: Value, cos: Value, sin: Value) -> Result:
+    size, pairs = shape_of(x)[-1], shape_of(cos)[-1]
+    if element_of(x) is f64 or not isinstance(pairs, int):
+        return Mismatch("onnx.RotaryEmbedding has a fixed number of pairs, and no double precision")
+    count = 0 if size == pairs * 2 else pairs * 2
+    return onnx.RotaryEmbedding(x, cos, sin, rotary_embedding_dim=count, interleaved=op.interleaved).Y

@@ -63,8 +63,8 @@ import_members(
         ),
         "matrices": "Det Eigh PairwiseCoupling Svd det eigh pairwise_coupling svd",
         "normalization": (
-            "Attention BatchNorm GroupNorm InstanceNorm L2Norm LayerNorm RmsNorm attention batch_norm group_norm "
-            "instance_norm l2_norm layer_norm rms_norm zero_where_masked"
+            "Attention BatchNorm GroupNorm InstanceNorm L2Norm LayerNorm RmsNorm RotaryEmbedding attention batch_norm "
+            "group_norm instance_norm l2_norm layer_norm rms_norm rotary_embedding zero_where_masked"
         ),
         "random": "ANY_SEED Generator RandomNormal RandomTensor RandomUniform random_normal random_uniform",
         "recurrent": "Direction GateFunction Gru Lstm Recurrent Rnn gru lstm rnn",

@@ -318,6 +318,7 @@ from commonir.dialects.core.normalization import InstanceNorm as InstanceNorm
 from commonir.dialects.core.normalization import L2Norm as L2Norm
 from commonir.dialects.core.normalization import LayerNorm as LayerNorm
 from commonir.dialects.core.normalization import RmsNorm as RmsNorm
+from commonir.dialects.core.normalization import RotaryEmbedding as RotaryEmbedding
 from commonir.dialects.core.normalization import attention as attention
 from commonir.dialects.core.normalization import batch_norm as batch_norm
 from commonir.dialects.core.normalization import group_norm as group_norm
@@ -325,6 +326,7 @@ from commonir.dialects.core.normalization import instance_norm as instance_norm
 from commonir.dialects.core.normalization import l2_norm as l2_norm
 from commonir.dialects.core.normalization import layer_norm as layer_norm
 from commonir.dialects.core.normalization import rms_norm as rms_norm
+from commonir.dialects.core.normalization import rotary_embedding as rotary_embedding
 from commonir.dialects.core.normalization import zero_where_masked as zero_where_masked
 from commonir.dialects.core.random import ANY_SEED as ANY_SEED
 from commonir.dialects.core.random import Generator as Generator

@@ -15,7 +15,7 @@ from commonir.dialects.core.constants import scalar, splat
 from commonir.dialects.core.contraction import matmul
 from commonir.dialects.core.elementwise import add, cast, div, equal, mul, narrowed, select, sqrt, sub, widened
 from commonir.dialects.core.reduction import reduce_max, reduce_mean, reduce_sum
-from commonir.dialects.core.shape import reshape
+from commonir.dialects.core.shape import concat, reshape, split, squeeze, stack, unsqueeze
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i32
 from commonir.notation import Constraint, NotationError, require
@@ -248,6 +248,45 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
         return y if mask is None or not self.masked_is_zero else zero_where_masked(mask, y)
 
 
+class RotaryEmbedding(CoreOp, name="core.rotary_embedding", traits=(traits.Pure,)):
+    """Rotary position embedding: turns pairs (a, b) of elements of the last axis to (a cos - b sin, a sin + b cos).
+
+    A pair is element i of the first half and element i of the second, or, with `interleaved`, two adjacent elements.
+    Heads share the angles of a position. Elements beyond the p pairs are kept. Computed in the element type.
+    """
+
+    x: Value = operand("T[n, h, s, d]")
+    cos: Value = operand("T[n, s, p]")
+    sin: Value = operand("T[n, s, p]")
+    interleaved: bool = attribute(attr_types.flag, default=False)
+    y: Value = result("T[n, h, s, d]")
+    T = FLOATS
+
+    @constraint("C1")
+    def pairs_fit(self) -> object:
+        """There are at most as many elements in pairs as on the last axis of x."""
+        size, pairs = (tensor_type(self.x).shape or (None,))[-1], (tensor_type(self.cos).shape or (None,))[-1]
+        return () if size is None or pairs is None else require(size, ">=", pairs * 2, "last axis of x")
+
+    def reference(self, x: Value, cos: Value, sin: Value) -> Value:
+        *lead, size = known_dims_of(x)
+        pairs = known_dims_of(cos)[-1]
+        kept: tuple[Value, ...] = ()
+        if size != pairs * 2:
+            x, rest = split(x, -1, (pairs * 2, size - pairs * 2))
+            kept = (rest,)
+        if self.interleaved:
+            a, b = [squeeze(v, (-1,)) for v in split(reshape(x, (*lead, pairs, 2)), -1, (1, 1))]
+        else:
+            a, b = split(x, -1, (pairs, pairs))
+        cos, sin = unsqueeze(cos, (1,)), unsqueeze(sin, (1,))
+        turned = sub(mul(cos, a), mul(sin, b)), add(mul(sin, a), mul(cos, b))
+        if not self.interleaved:
+            return concat((*turned, *kept), -1)
+        y = reshape(stack(turned, -1), (*lead, pairs * 2))
+        return concat((y, *kept), -1) if kept else y
+
+
 def zero_where_masked(mask: Value, y: Value) -> Value:
     """Results of attention, with 0 for queries whose keys are all masked."""
     if tensor_type(mask).element is boolean:
@@ -264,3 +303,4 @@ batch_norm = function(BatchNorm)
 instance_norm = function(InstanceNorm)
 group_norm = function(GroupNorm)
 attention = function(Attention)
+rotary_embedding = function(RotaryEmbedding)

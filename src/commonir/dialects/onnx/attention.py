@@ -285,26 +285,9 @@ def rotated(x: Value, cos: Value, sin: Value, count: Dim, *, interleaved: bool) 
 
     Shapes: x [batch, head, position, size]; cos and sin [batch, position, half of what is turned].
     """
-    *lead, size = shape_of(x)
-    turned = count or size
-    half = floor_div(turned, 2)
-    kept: tuple[Value, ...] = ()
-    if turned != size:
-        x, rest = core.split(x, -1, (turned, size - turned))
-        kept = (rest,)
-    # All heads share the angles of a position.
-    cos, sin = core.unsqueeze(cos, (1,)), core.unsqueeze(sin, (1,))
-    if interleaved:
-        pairs = core.reshape(x, (*lead, half, 2))
-        a, b = (core.squeeze(p, (-1,)) for p in core.split(pairs, -1, (1, 1)))
-    else:
-        a, b = core.split(x, -1, (half, half))
-    real = core.sub(core.mul(cos, a), core.mul(sin, b))
-    imaginary = core.add(core.mul(sin, a), core.mul(cos, b))
-    if interleaved:
-        y = core.reshape(core.stack((real, imaginary), -1), (*lead, turned))
-        return core.concat((y, *kept), -1) if kept else y
-    return core.concat((real, imaginary, *kept), -1)
+    batch, _, length, size = shape_of(x)
+    shape = (batch, length, floor_div(count or size, 2))
+    return core.rotary_embedding(x, core.broadcast_to(cos, shape), core.broadcast_to(sin, shape), interleaved)
 
 
 class LinearAttention(OnnxOp, name="onnx.LinearAttention", since="opset27"):
