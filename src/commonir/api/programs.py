@@ -106,10 +106,10 @@ def convert(
     `labels` names the elements of probabilities, of the only such output or by the name of one, which makes a Core ML
     model a classifier; `docs` describes inputs and outputs by name; `states` has, by the name of an input, the output
     that it is in the next run, and Core ML keeps the two as a state; `ranks` shards the program, as `shard` does.
-    `fuse` names operations that replace others in the result, which is simplified, as by `optimize`. A program in that dialect keeps every
-    operation that the chosen version, system and precision have; without options it is returned unchanged, as is one
-    for a format that holds any dialect. Such a format takes no opset, target, precision, images or fused operations
-    (E0601), and ranges only for programs of the core (W0601).
+    `fuse` names operations that replace others in the result, which is simplified, as by `optimize`. A program in that
+    dialect keeps every operation that the chosen version, system and precision have; without options it is returned
+    unchanged, as is one for a format that holds any dialect. Such a format takes no opset, target, precision, images or
+    fused operations (E0601), and ranges only for programs of the core (W0601).
 
     Raises: DiagnosticError (E0601 for operations without a counterpart, E0610 if it cannot be sharded, E0706).
     """
