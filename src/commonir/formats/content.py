@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 4096
 # Bytes with which no text begins, but most binary models do.
 _NOT_TEXT = frozenset(range(9))
+_LAYOUT = "\t\r\n"
+_NO_LAYOUT = dict.fromkeys(map(ord, _LAYOUT))
+_CONTROL_BYTES = bytes(byte for byte in range(ord(" ")) if chr(byte) not in _LAYOUT)
 
 
 class FileContent:
@@ -66,12 +69,12 @@ class FileContent:
     @cached_property
     def is_binary(self) -> bool:
         """Returns whether the beginning has control characters, which text in no encoding has."""
-        return any(byte < ord(" ") and byte not in b"\t\r\n" for byte in self.head)
+        return len(self.head.translate(None, _CONTROL_BYTES)) < len(self.head)
 
     @cached_property
     def code(self) -> str | None:
         """The text without leading spaces and `//` comments; None for what is not printable text."""
-        if self.text is None or any(not char.isprintable() and char not in "\t\r\n" for char in self.text):
+        if self.text is None or not self.text.translate(_NO_LAYOUT).isprintable():
             return None
         rest = self.text.lstrip()
         while rest.startswith("//"):

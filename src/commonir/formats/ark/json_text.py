@@ -5,8 +5,8 @@ Source: the layout of files written by ARK (its serializer prints the upper leve
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
+from json.encoder import encode_basestring as quoted
 
 from commonir.base import strict_json
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -16,6 +16,7 @@ from commonir.base.strict_json import Json, JsonDepthError, JsonError
 from commonir.formats.ark.numbers import float_text
 
 _INDENT = 2
+_CONSTANTS = {None: "null", True: "true", False: "false"}
 
 
 def parse(content: bytes, file: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Json:
@@ -43,18 +44,18 @@ def text_of(value: Json, depth: int) -> str:
 def compact(value: Json) -> str:
     """A value in one line without blanks."""
     match value:
+        case str():
+            return quoted(value)
+        case None | bool():
+            return _CONSTANTS[value]
+        case int():
+            return str(value)
         case float():
             return float_text(value)
         case dict():
-            return "{" + ",".join([f"{_quoted(name)}:{compact(part)}" for name, part in value.items()]) + "}"
+            return "{" + ",".join([f"{quoted(name)}:{compact(part)}" for name, part in value.items()]) + "}"
         case list():
             return "[" + ",".join(map(compact, value)) + "]"
-        case _:
-            return json.dumps(value, ensure_ascii=False)
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _pieces(value: Json, level: int, indent: int) -> Iterator[str]:
@@ -63,7 +64,7 @@ def _pieces(value: Json, level: int, indent: int) -> Iterator[str]:
         return
     is_object = isinstance(value, dict)
     items: Sequence[tuple[str, Json]] = (
-        [(f"{_quoted(name)}: ", part) for name, part in value.items()] if is_object else [("", part) for part in value]
+        [(f"{quoted(name)}: ", part) for name, part in value.items()] if is_object else [("", part) for part in value]
     )
     inner = " " * (indent + _INDENT)
     yield "{\n" if is_object else "[\n"
