@@ -9,6 +9,7 @@ import sys
 from collections.abc import Generator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -44,12 +45,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Marks the cases that `slow_cases` names as slow, before `-m` selects."""
+    """Marks cases as slow that `slow_cases` names or `fast_every` leaves out, before `-m` selects."""
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             patterns = [p for mark in item.iter_markers("slow_cases") for p in mark.args]
-            if any(fnmatchcase(item.callspec.id, pattern) for pattern in patterns):
+            steps = [mark.args[0] for mark in item.iter_markers("fast_every")]
+            if any(fnmatchcase(item.callspec.id, p) for p in patterns) or any(_number_of(item) % n for n in steps):
                 item.add_marker(pytest.mark.slow)
+
+
+def _number_of(item: pytest.Function) -> int:
+    """Returns a number of a case: of several parametrizations the sum, and from a number that differs between tests.
+
+    It is the same whichever tests are collected. Tests of the same cases so keep different ones.
+    """
+    names = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    first = [name.split(",")[0].strip() if isinstance(name, str) else name[0] for name in names]
+    return sum([item.callspec.indices[name] for name in first], crc32(item.originalname.encode()))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -43,6 +43,7 @@ func.func @add(%a: tensor<4xf32>) -> tensor<4xf32> {
 """
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([verb, "--help"] for verb in VERBS)], ids=" ".join)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     done = subprocess.run(

@@ -498,6 +498,7 @@ ALL = {
 }
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("name", ALL)
 def test_operation_gives_what_numpy_gives(name: str, tmp_path: Path) -> None:
     case = ALL[name]
@@ -563,6 +564,7 @@ def _step(rng: np.random.Generator, walk: Walk) -> Walk:
             return Walk(lambda a: core.mul(of(a), core.constant(stored)), x * row)
 
 
+@pytest.mark.fast_every(5)
 @pytest.mark.parametrize("seed", range(100))
 def test_arrangements_of_arrangements_give_what_numpy_gives(seed: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(seed)

@@ -66,6 +66,7 @@ def _types(arrays: Mapping[str, Array]) -> dict[str, TensorType]:
     return {name: tensor(ELEMENT_TYPES[name_of(a.dtype)], *a.shape) for name, a in arrays.items()}
 
 
+@pytest.mark.fast_every(2)
 @pytest.mark.slow_cases("*-iOS18")
 @pytest.mark.parametrize("target", [None, "iOS17", "iOS18"])
 @pytest.mark.parametrize("name", [n for n in CASES if n not in (*_RANDOM, *_REFUSED)])

@@ -54,6 +54,7 @@ CASES = {name: draw for name, draw in {**FIRST_CASES, **SEQUENCE_CASES}.items() 
 _NOT_IMPLEMENTED = {"core.region_align": 22, "core.region_max_pool": 22, "core.decode_image": 20}
 
 
+@pytest.mark.fast_every(2)
 @pytest.mark.parametrize("opset", [18, 23])
 @pytest.mark.parametrize("name", CASES)
 def test_converted_operation_gives_the_expected_values(name: str, opset: int) -> None:

@@ -79,6 +79,7 @@ def test_converted_operations_give_the_expected_values_in_iree(names: Sequence[s
         assert_near(program.run(key, list(case.arrays.values())), _wanted(case, module), key)
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.slow_cases("core.grid_sample", "core.gru", "core.lstm", "core.region_align")
 @pytest.mark.parametrize("name", [*_CONVERTED, *NOT_COMPILED])
 def test_converted_operation_gives_the_expected_values_by_the_meaning_of_stablehlo(name: str) -> None:

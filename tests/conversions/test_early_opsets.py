@@ -219,6 +219,7 @@ MODELS = {
 }  # fmt: skip
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.slow_cases("*-10", "*-11", "*-12", "*-15", "*-22")
 @pytest.mark.parametrize("opset", [9, 10, 11, 12, 15, 22])
 @pytest.mark.parametrize("name", MODELS)

@@ -57,6 +57,7 @@ _NOT_IN_CORE_ML = frozenset(
 """Operations that Core ML has not, or not in every form: the refusal names them."""
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.slow_cases("core.[a-l]*")
 @pytest.mark.parametrize("name", MAKERS)
 def test_values_are_those_of_the_oracle_or_refused(name: str) -> None:

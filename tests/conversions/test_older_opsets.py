@@ -134,6 +134,7 @@ def test_inputs_that_get_wider_elements_are_reported() -> None:
     np.testing.assert_array_equal(result, np.array([0, 7, 15], np.float32))
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.parametrize("axes", [[0], [-1], [1], [0, 2], [-2, 0], []])
 @pytest.mark.parametrize("operator", ["ReduceMax", "ReduceL2", "ReduceLogSumExp", "ReduceSumSquare"])
 @pytest.mark.parametrize("keep", [0, 1])

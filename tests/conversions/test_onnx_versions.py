@@ -149,6 +149,7 @@ def _save(model: Model, path: Path) -> None:
     onnx.save(built, path)
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.parametrize("opset", TARGETS)
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_computes_the_same_in_another_opset(name: str, opset: int, tmp_path: Path) -> None:

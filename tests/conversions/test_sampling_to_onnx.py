@@ -30,6 +30,7 @@ def agree(name: str, version: str, inputs: Mapping[str, Given], opset: int = 18,
         np.testing.assert_allclose(theirs, mine, rtol=4e-3 if half else 2e-4, atol=4e-3 if half else 2e-5)
 
 
+@pytest.mark.fast_every(4)
 @FLEXIBLE
 @pytest.mark.parametrize("opset", [18, 20])
 @pytest.mark.parametrize(
@@ -86,6 +87,7 @@ def test_suppression_is_non_max_suppression(per_class: bool, least: float, flexi
     agree("non_maximum_suppression", "CoreML7", {**inputs, "per_class_suppression": per_class}, flexible=flexible)
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.parametrize(
     "mode", ["STRICT_ALIGN_CORNERS", "ALIGN_CORNERS", "DEFAULT", "OFFSET_CORNERS", "UNALIGN_CORNERS"]
 )

@@ -31,6 +31,7 @@ Array = np.ndarray[Any, Any]
 _MODELS = sorted(p for p in (Path(__file__).parents[1] / "models").iterdir() if (p / "model.mlpackage").is_dir())
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.slow_cases("*_fp16")
 @pytest.mark.parametrize("folder", _MODELS, ids=lambda p: p.name)
 def test_network_gives_the_outputs_of_torch(folder: Path) -> None:
@@ -41,6 +42,7 @@ def test_network_gives_the_outputs_of_torch(folder: Path) -> None:
     assert worst_error(got, sample.expected) <= sample.tolerance
 
 
+@pytest.mark.fast_every(6)
 @pytest.mark.slow_cases("*_fp32-*")
 @pytest.mark.parametrize("opset", [18, 20, 23])
 @pytest.mark.parametrize("folder", _MODELS, ids=lambda p: p.name)

@@ -51,6 +51,7 @@ def _worked(name: str) -> WorkedExample:
     return example
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("first", WRITTEN)
 def test_a_written_program_is_valid_and_shows_its_operations(first: str) -> None:
     names, text = WRITTEN[first]

@@ -32,6 +32,7 @@ def _expected(drawn: DrawnGraph) -> list[tuple[Mapping[str, Array], Outputs]]:
     return results
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("seed", range(40))
 def test_a_graph_gives_the_same_for_all_sizes(seed: int) -> None:
     drawn = drawn_graph(seed)

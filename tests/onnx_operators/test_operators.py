@@ -10,6 +10,7 @@ from tests.onnx_operators.verdicts import RECIPES, drawn, judge
 ROUNDS = 4
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("number", range(len(RECIPES)), ids=[f"{n}-{r.__name__}" for n, r in enumerate(RECIPES)])
 def test_drawn_models_give_what_another_evaluator_gives(number: int) -> None:
     for seed in range(number, ROUNDS * len(RECIPES), len(RECIPES)):

@@ -84,6 +84,7 @@ def test_renaming_back_gives_the_same_program() -> None:
     assert are_equal(back, program, names=True)
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.slow_cases("*_fp32*")
 @pytest.mark.parametrize("name", ZOO)
 def test_every_program_is_the_same_after_renaming_everything_there_and_back(name: str) -> None:

@@ -44,6 +44,7 @@ def refused(program: Module, code: Code, sources: list[str], targets: list[str])
     return str(caught.value)
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     ("network", "begin", "end"),
@@ -76,6 +77,7 @@ def test_part_holds_what_it_needs_and_nothing_else(form: str) -> None:
     assert part.main.output_names == ("input_33",)
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("name", ZOO)
 def test_half_of_every_program_is_valid_or_refused_with_a_reason(name: str) -> None:
     program = model(name)

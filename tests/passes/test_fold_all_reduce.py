@@ -374,6 +374,7 @@ CHANGING = ("lower", "fold-all-reduce", "expand-all-reduce", "compress")
 """Passes that do not leave programs of ARK as they are, or do not take them."""
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.parametrize("name", [p.name for p in Passes().own() if p.name not in CHANGING])
 @pytest.mark.parametrize("generation", ark.GENERATIONS)
 def test_other_passes_leave_programs_of_ark_as_they_are(name: str, generation: str, tmp_path: Path) -> None:

@@ -89,6 +89,7 @@ def check_written(before: Module, after: Module, path: Path) -> None:
         assert np.allclose(np.asarray(result, np.float64), np.asarray(expected, np.float64), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("target", ["onnx", "common_ir", "coreml", "ark", "linalg", "stablehlo", "tosa"])
 @pytest.mark.parametrize("name", PASSES)
 def test_pass_returns_a_program_of_the_format(tmp_path: Path, name: str, target: str) -> None:

@@ -97,6 +97,7 @@ def _rule(random: Random) -> str:
     return f"def : Pattern<{_dag(random, 2)}, [{lists[0]}], [{lists[1]}], [{lists[2]}], (addBenefit {added})>;"
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_rules_are_loaded_or_refused(tmp_path: Path, seed: int) -> None:
     random = Random(seed)

@@ -196,6 +196,7 @@ def test_values_that_nobody_defines_are_named_all_the_same() -> None:
     assert print_module(Scale(Value(tensor(f32)))) == "%1 = t.scale %0 : tensor<f32>\n"
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.slow_cases("convnext_*", "llama_stateful_*", "mobilenet_v2_*", "t5_encoder_*", "*_fp32-*")
 @pytest.mark.parametrize(
     "model", sorted(MODELS.glob("*/*.mlpackage")), ids=lambda path: f"{path.parent.name}-{path.stem}"

@@ -360,7 +360,7 @@ def file_format(to: str) -> str:
     """
     from commonir.conversions.conversion import Conversions  # noqa: PLC0415
 
-    if to in Formats().names():
+    if to in Formats():
         return to
     known = Conversions()
     if to in known.names():

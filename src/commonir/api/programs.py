@@ -119,7 +119,7 @@ def convert(
     diagnostics = Diagnostics() if findings is None else findings
     check_precision(precision, keep)
     choices = _Choices(to, function, precision, tuple(keep), dims, ranges, ranks, parallel)
-    if to in Formats().names() and not Formats().get(to).dialect:
+    if to in Formats() and not Formats().get(to).dialect:
         given = {"opset": opset, "target": target, "precision": precision, "images": images or None}
         given["fuse"] = fuse
         _refuse_in_own_dialect(to, **given, labels=labels or None, docs=docs or None, states=states or None)
@@ -185,7 +185,7 @@ def _converted(
     from commonir.passes.handles_to_integers import handles_to_integers  # noqa: PLC0415
 
     own, to = Formats().of_module(module), choices.to
-    is_own = own is not None and to in Formats().names() and own.dialect == Formats().get(to).dialect
+    is_own = own is not None and to in Formats() and own.dialect == Formats().get(to).dialect
     if is_own and choices.function is not None:
         selected = conversion.selected(module, choices.function)
         module, choices = (module, choices) if selected is None else (selected, choices._replace(function=None))

@@ -69,6 +69,10 @@ class Plugins(Generic[T]):
         self._scan()
         return tuple(sorted({*self._loaded, *self._references}))
 
+    def __contains__(self, name: str) -> bool:
+        """Returns whether an object has a name; installed packages are scanned for names that are not ours."""
+        return name in self._loaded or name in self._references or name in self.names()
+
     def __iter__(self) -> Iterator[T]:
         """Yields all available objects, loading each; those of other packages last, without those that fail."""
         yield from self.own()

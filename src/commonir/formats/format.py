@@ -304,6 +304,10 @@ class Formats:
         """Names of all formats that can be had, sorted."""
         return self._plugins.names()
 
+    def __contains__(self, name: str) -> bool:
+        """Returns whether a format has a name."""
+        return name in self._plugins
+
     def working(self) -> Iterator[Format]:
         """All formats that can be had, but for plugins that fail to load."""
         return iter(self._plugins)

@@ -113,6 +113,7 @@ def check(case: Case, op: Op, actual: Sequence[Array], where: str) -> None:
         assert np.all(same | (error <= case.tolerance)), f"{where}: {y} instead of {expected}"
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("name", MAKERS)
 def test_reference_engine_agrees_with_the_oracle(name: str) -> None:
     for number in range(SAMPLES):
@@ -122,6 +123,7 @@ def test_reference_engine_agrees_with_the_oracle(name: str) -> None:
         check(case, op, result, f"sample {number}: {op.operands} {case.attributes}")
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("name", MAKERS)
 def test_numpy_engine_agrees_with_the_oracle(name: str) -> None:
     for number in range(0, SAMPLES, 3):

@@ -129,6 +129,7 @@ def test_every_operation_with_a_derived_shape_takes_part() -> None:
     assert derived - ON_COLLECTIONS == set(DERIVED)
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("name", DERIVED)
 def test_symbolic_shapes_agree_with_numbers_and_with_execution(name: str) -> None:
     for number in range(SAMPLES):
@@ -144,6 +145,7 @@ def test_symbolic_shapes_agree_with_numbers_and_with_execution(name: str) -> Non
         assert [y.shape for y in result] == [y.shape for y in case.expected], where
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("name", [n for n in DERIVED if definition(n).layout.inputs])
 def test_other_numbers_are_refused_exactly_when_a_constraint_is_false(name: str) -> None:
     for number in range(SAMPLES):

@@ -75,6 +75,7 @@ def _wild(draw: Draw, x: Operand) -> Any:
     return None if x is None else _value(draw, x)
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("name", MAKERS)
 def test_wild_arguments_are_refused_with_a_code_or_have_a_result(name: str) -> None:
     seen: Counter[str] = Counter()

@@ -166,6 +166,7 @@ for name in ("rnn forward", "gru forward", "lstm bidirectional"):
     CASES[f"{name} without bias"] = kind_, version_, without
 
 
+@pytest.mark.fast_every(3)
 @ENGINE
 @FLEXIBLE
 @pytest.mark.parametrize("case", CASES)

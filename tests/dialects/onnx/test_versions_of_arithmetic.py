@@ -135,6 +135,7 @@ def _outputs(body: str) -> list[str]:
     return [name.strip() for name in body.partition("=")[0].split(",")]
 
 
+@pytest.mark.fast_every(3)
 @ENGINES
 @pytest.mark.parametrize(("opset", "body", "arguments"), [*ELEMENTWISE, *ALONG_AXES, *NORMALIZATIONS, *QUANTIZED])
 def test_older_versions_are_those_of_onnxruntime(

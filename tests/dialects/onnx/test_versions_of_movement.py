@@ -252,6 +252,7 @@ def _converted(numbers: list[float], source: str, to: str) -> list[Any]:
         return wide.astype(np.float32 if to != "DOUBLE" else np.float64).astype(_dtype(to)).astype(np.float64).tolist()
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
 @pytest.mark.parametrize("source", _TYPES)
 def test_every_type_converts_to_every_other(source: str, engine: str) -> None:

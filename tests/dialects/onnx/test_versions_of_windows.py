@@ -218,6 +218,7 @@ CASES = [(case, opset) for case in [*WINDOWS, *PRODUCTS, *_resizes(), *SAMPLES, 
 _NAMES = [f"{opset}: {case.node}" for case, opset in CASES]
 
 
+@pytest.mark.fast_every(8)
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
 @pytest.mark.parametrize(("case", "opset"), CASES, ids=_NAMES)
 def test_versions_mean_what_onnxruntime_computes(case: Case, opset: int, engine: str) -> None:

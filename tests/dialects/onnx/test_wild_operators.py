@@ -108,6 +108,7 @@ class Wild:
         return out
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_arguments_without_sense_give_findings(name: str) -> None:
     wild = Wild(zlib.crc32(name.encode()))

@@ -70,6 +70,7 @@ def test_typed_view_written_as_attributes_is_the_same_message() -> None:
     assert to_message(message_class("Model"), description_attribute(description)) == model
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("path", MODELS, ids=lambda p: p.parent.name)
 def test_models_of_the_zoo_keep_their_description(path: Path) -> None:
     module = read(path, Dialects())

@@ -32,6 +32,7 @@ over_packages = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.fast_every(4)
 @over_packages
 def test_package_is_written_byte_for_byte(package: Path, tmp_path: Path) -> None:
     write(read(package, Dialects()), tmp_path / "out.mlpackage")

@@ -47,6 +47,7 @@ def programs_of(package: Path) -> list[Module]:
     return out
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.slow_cases("*_fp32*")
 @pytest.mark.parametrize(
     "package", PACKAGES, ids=lambda p: p.parent.name if p.stem == "model" else f"{p.parent.name}-{p.stem}"

@@ -32,6 +32,7 @@ def _rows(widths: list[float], routes: list[Route], result: GraphLayout) -> list
     return [sorted(row, key=lambda part: part[0]) for row in rows]
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_lines_go_down_and_nothing_lies_on_anything_else(seed: int) -> None:
     widths, routes = _random(seed, 80)
@@ -46,6 +47,7 @@ def test_lines_go_down_and_nothing_lies_on_anything_else(seed: int) -> None:
             assert begin - end >= GAP - 1e-6
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_chains_and_trunks_are_straight(seed: int) -> None:
     """Boxes with one operand and one user stand below one another, and trunks are vertical lines."""

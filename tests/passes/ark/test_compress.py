@@ -294,6 +294,7 @@ def _compressed_by_hand(ops: list[Document], edges: list[tuple[int, int]]) -> li
     return [nodes[n] for n in sorted(nodes)]
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_programs_are_merged_by_the_rule_and_do_the_same(seed: int) -> None:
     ops = _random_ops(random.Random(seed))

@@ -104,6 +104,7 @@ CASES: list[Case] = [
 ]  # fmt: skip
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.slow_cases("*-part")
 @pytest.mark.parametrize("part", [False, True], ids=["whole", "part"])
 @pytest.mark.parametrize("generation", GENERATIONS)
@@ -128,6 +129,7 @@ def test_roots_give_what_numpy_gives(kind: str, data_type: str, generation: str,
     check(b, tmp_path, NEAR[data_type], lambda *a: abs(drawn(*a)))
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.parametrize("generation", GENERATIONS)
 @pytest.mark.parametrize("source", [*FLOATS, *INTEGERS])
 def test_casts_give_what_numpy_gives(source: str, generation: str, tmp_path: Path) -> None:

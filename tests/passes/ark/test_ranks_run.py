@@ -97,6 +97,7 @@ def receives(b: Building, like: Document, other_rank: int, tag: int) -> Document
     return b.op("Recv", [proxy], [b.again(like, Buffer=b.buffer(recv=[(other_rank, tag)]))])
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.parametrize("generation", GENERATIONS)
 @pytest.mark.parametrize("data_type", [*FLOATS, "INT32", "UINT8"])
 @pytest.mark.parametrize("world", [2, 3, 4])
@@ -263,6 +264,7 @@ def sync(b: Building, rank: int, world: int) -> None:
     b.op("DeviceSync", [x], [x], PeerNum=("INT", world - 1), Rank=("INT", rank))
 
 
+@pytest.mark.fast_every(5)
 @pytest.mark.parametrize("as_packets", [False, True], ids=["direct", "packets"])
 @pytest.mark.parametrize("world", [2, 3, 4])
 @pytest.mark.parametrize("data_type", [*FLOATS, "INT32"])

@@ -99,6 +99,7 @@ def _cases(name: str) -> list[Case]:
     return [case for case in result if flat_arrays(case.operands) and all(x.dtype.kind != "c" for x in case.expected)]
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.slow_cases("core.attention", "core.[c-m]*")
 @pytest.mark.parametrize("name", sorted(MAKERS))
 def test_operation_on_parts_of_operands_gives_parts_of_results(name: str) -> None:
@@ -123,6 +124,7 @@ def test_operation_on_parts_of_operands_gives_parts_of_results(name: str) -> Non
     assert divisions or name not in ALWAYS_DIVISIBLE
 
 
+@pytest.mark.fast_every(5)
 @pytest.mark.parametrize("name", sorted(MAKERS))
 def test_operation_on_parts_of_a_summed_axis_gives_summands(name: str) -> None:
     divisions = 0

@@ -60,6 +60,7 @@ def test_every_core_operation_has_cases() -> None:
     assert set(core.DIALECT.operations) == CASES.keys() | STRUCTURE | ELSEWHERE
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("name", CASES)
 def test_numpy_engine_agrees_with_reference_engine(name: str) -> None:
     for c in drawn(name):
@@ -74,6 +75,7 @@ def test_numpy_engine_agrees_with_reference_engine(name: str) -> None:
         assert executable.explain().fallbacks == ()
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("name", CASES)
 def test_engines_agree_with_outside_oracle(name: str) -> None:
     for c in drawn(name):
@@ -136,6 +138,7 @@ NEEDS_SIZES = frozenset(
 """Operations that refuse some symbolic sizes, by definition."""
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("name", CASES)
 def test_inferred_shape_bound_to_sizes_is_the_executed_shape(name: str) -> None:
     ran = 0

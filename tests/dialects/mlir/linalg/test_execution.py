@@ -89,6 +89,7 @@ def _steps(text: str, count: int) -> dict[str, list[int]]:
     return out
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.parametrize(
     "operation", [d for d in named_operations() if d.name != "linalg.fill_rng_2d"], ids=lambda d: str(d.name)
 )
