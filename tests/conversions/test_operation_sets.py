@@ -13,6 +13,8 @@ from commonir.base.diagnostics import Diagnostics
 from commonir.dialects.mil import DIALECT
 from commonir.ir.module import Module
 
+from tests.conformance.samples import read_sample, worst_error
+
 ROOT = Path(__file__).parents[2]
 MODELS = ROOT / "tests" / "models"
 
@@ -39,6 +41,7 @@ def test_dims_are_set_without_other_changes() -> None:
 
 
 # The operations that the iOS 18 operation set added, by the "since" of the MIL operation reference.
+@pytest.mark.slow_cases("gpt2_attention_fp32-*")
 @pytest.mark.parametrize(
     ("model", "target", "replaced"),
     [
@@ -79,6 +82,14 @@ def test_missing_feature_is_one_message_with_its_system(model: str, message: str
     assert help in (diagnostic.help or "")
 
 
+def test_results_in_another_set_are_those_of_torch() -> None:
+    sample = read_sample(MODELS / "slicing_iOS18")
+    result = cir.convert(cir.load(sample.package), "coreml", target="iOS17")
+    got = {case: cir.run(result, inputs) for case, inputs in sample.inputs.items()}
+    assert worst_error(got, sample.expected) <= sample.tolerance
+
+
+@pytest.mark.slow
 def test_results_in_another_set_are_those_of_the_package() -> None:
     module = cir.load(ROOT / "examples" / "mobilenet.mlpackage")
     inputs = dict(np.load(ROOT / "examples" / "mobilenet_inputs.npz"))

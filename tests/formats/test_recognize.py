@@ -37,8 +37,11 @@ KINDS = (
 )
 
 
+FORMATS = Formats()
+
+
 def recognize(path: Path) -> str:
-    return Formats().recognize(path).description
+    return FORMATS.recognize(path).description
 
 
 def varint(value: int) -> bytes:
@@ -219,7 +222,7 @@ def test_huge_length_is_not_allocated(tmp_path: Path) -> None:
 def test_any_bytes_give_a_kind_or_a_finding(content: bytes) -> None:
     try:
         content_of_file = FileContent("f", content)
-        kind = Formats().recognize_content(content_of_file).description
+        kind = FORMATS.recognize_content(content_of_file).description
     except DiagnosticError as error:
         assert error.status in (ExitStatus.UNREADABLE, ExitStatus.UNSUPPORTED)
     else:

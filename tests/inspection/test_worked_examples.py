@@ -82,7 +82,7 @@ def test_mlir_opt_accepts_the_examples_of_its_dialects(theirs: list[str], least:
 
 
 @pytest.mark.slow_cases("linalg", "stablehlo")
-@pytest.mark.slow_cases("core", "linalg", "mil", "onnx", "stablehlo", "tosa")
+@pytest.mark.slow_cases("chlo", "core", "linalg", "mil", "onnx", "stablehlo", "tosa")
 @pytest.mark.parametrize("name", DIALECTS.names())
 def test_every_operation_has_an_example(name: str) -> None:
     dialect = DIALECTS.get(name)

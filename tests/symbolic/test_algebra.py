@@ -111,7 +111,7 @@ expressions = st.recursive(leaves, grow, max_leaves=7)
 values = st.fixed_dictionaries(
     {n: st.integers(low, low + 12) for n, low in LEAST.items()} | {i: st.integers(0, n - 1) for i, n in EXTENT.items()}
 )
-many = settings(max_examples=150, deadline=None)
+many = settings(max_examples=2 * settings().max_examples, deadline=None)
 
 
 @many

@@ -220,7 +220,7 @@ def test_parse_refuses(source: str, message: str) -> None:
         parse(source)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples, deadline=None)
 @given(st.text(alphabet="NM01 +-*/(),'\\'>=floormaxindwhe", max_size=40))
 def test_parse_of_anything_gives_an_expression_or_a_syntax_error(source: str) -> None:
     try:

@@ -82,7 +82,7 @@ _TYPES: st.SearchStrategy[Type] = st.one_of(
 
 @pytest.mark.slow
 @given(_type_texts(3))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples, deadline=None)
 def test_texts_of_types_are_read_or_refused_with_a_reason(text: str) -> None:
     with contextlib.suppress(ValueError):
         result = declared_type(text, ["T"])
@@ -90,7 +90,7 @@ def test_texts_of_types_are_read_or_refused_with_a_reason(text: str) -> None:
 
 
 @given(st.text(alphabet="fi3264[]<>,*n !.complextuple\n", max_size=30))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples, deadline=None)
 def test_any_text_is_read_as_a_type_or_refused(text: str) -> None:
     with contextlib.suppress(ValueError):
         declared_type(text)
@@ -104,7 +104,7 @@ def test_any_text_is_read_as_a_type_or_refused(text: str) -> None:
     st.one_of(st.none(), st.lists(st.integers(-1, 3), max_size=4)),
     st.integers(0, 3),
 )
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=4 * settings().max_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_declaration_is_verified_and_any_node_of_it_chosen_or_refused(
     declared: list[dict[str, object]],
     types: list[Type],
@@ -133,7 +133,7 @@ def test_any_declaration_is_verified_and_any_node_of_it_chosen_or_refused(
 
 
 @given(st.text(alphabet="<>`~b /!-\n\\.:e", max_size=60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples, deadline=None)
 def test_any_documentation_is_looked_through(text: str) -> None:
     markup_in(text)
 

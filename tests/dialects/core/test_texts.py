@@ -100,7 +100,7 @@ _PATTERNS = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples, deadline=None)
 @given(_PATTERNS, _PATTERNS, st.lists(st.text("abA1 x]\n", max_size=6), max_size=4))
 def test_patterns_match_what_those_of_python_match(
     first: list[tuple[str, str]], second: list[tuple[str, str]], texts: list[str]

@@ -95,7 +95,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @given(st.integers(0, 2**32))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples, deadline=None)
 def test_a_damaged_document_gives_findings_or_a_program(folder: Path, seed: int) -> None:
     draw = random.Random(seed)
     document = copy.deepcopy(DOCUMENTS[draw.choice(sorted(DOCUMENTS))])
@@ -110,7 +110,7 @@ def test_a_damaged_document_gives_findings_or_a_program(folder: Path, seed: int)
 
 @pytest.mark.slow
 @given(st.integers(0, 2**32))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples, deadline=None)
 def test_damaged_bytes_give_findings_or_a_program(folder: Path, seed: int) -> None:
     draw = random.Random(seed)
     content = bytearray(draw.choice([draw.choice(HISTORIC), dumps(draw.choice(BINARY))]))
@@ -134,7 +134,7 @@ def test_damaged_bytes_give_findings_or_a_program(folder: Path, seed: int) -> No
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples, deadline=None)
 def test_any_bytes_give_findings_or_a_message(content: bytes) -> None:
     try:
         document = document_of(memoryview(content), DEFAULT_LIMITS, "file", Diagnostics())

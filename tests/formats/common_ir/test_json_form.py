@@ -59,7 +59,7 @@ def scalar(field: Declared, draw: random.Random) -> Any:
 
 @pytest.mark.slow
 @given(st.integers(0, 2**32), st.sampled_from([ModelProto, LibraryProto]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=2 * settings().max_examples, deadline=None)
 def test_a_message_comes_back_from_its_json(seed: int, declared: type[ModelProto | LibraryProto]) -> None:
     result = create(declared)
     fill(result, declared, random.Random(seed), 3)

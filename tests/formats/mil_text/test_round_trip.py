@@ -152,7 +152,7 @@ def blocks(draw: st.DrawFn, visible: tuple[str, ...], depth: int) -> b.Message:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=2 * settings().max_examples, deadline=None)
 @given(data=st.data())
 def test_random_programs(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     """A program of a package, printed and read, is the same; so is its text."""

@@ -20,7 +20,7 @@ from tests.conversions.programs import core_module
 from tests.faults import model, with_other_operation, with_other_weight
 
 
-@pytest.mark.slow_cases("llama_stateful_fp16")
+@pytest.mark.slow_cases("bert_fp16", "llama_stateful_fp16", "unet_flexible_size_fp16")
 @pytest.mark.parametrize("network", ["resnet_fp32", "bert_fp16", "llama_stateful_fp16", "unet_flexible_size_fp16"])
 def test_command_of_the_folder_shows_the_difference_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: str

@@ -299,6 +299,7 @@ def test_wrong_references_are_refused_at_their_place(tmp_path: Path, text: str, 
     assert "None" not in fault.message
 
 
+@pytest.mark.slow_cases("*more than 20000 expressions")
 @pytest.mark.parametrize(
     ("number", "body", "message"),
     [
