@@ -21,13 +21,26 @@ from tests.passes.node_text import nodes_of
 _RNG = np.random.default_rng(3)
 SHAPES: dict[str, list[Any]] = {
     "q": ["B", 2, 4, 8], "k": ["B", 2, 6, 8], "v": ["B", 2, 6, 5], "m": ["B", 1, 1, 6], "allowed": ["B", 1, 4, 6],
-    "k_rows": ["B", 6, 2, 8],
+    "k_rows": ["B", 6, 2, 8], "biases": [1, 2, 4, 6], "q_flat": ["N", 4, 8], "k_flat": ["N", 6, 8],
+    "v_flat": ["N", 6, 5], "m_flat": ["N", 1, 6], "q_heads": [6, 4, 8], "k_heads": [6, 6, 8], "v_heads": [6, 6, 5],
+    "alibi": [6, 1, 6], "k_few": ["B", 1, 6, 8], "v_few": ["B", 1, 6, 5],
 }  # fmt: skip
 NUMBERS = {
     "scale": 8**-0.5, "root": 8**0.5, "quarter": 8**-0.25, "zero": 0, "minus": -10000,
     "least": np.finfo(np.float32).min, "never": -math.inf,
 }  # fmt: skip
 CAUSAL = np.where(np.tri(4, 6, dtype=bool), 0, -math.inf).astype(np.float32)
+VALUES: dict[str, Any] = {
+    "causal": CAUSAL,
+    "lower": np.tri(4, 6, dtype=bool),
+    "axes": np.array([-1], np.int64),
+    "apart": np.array([-1, 2, 4, 6], np.int64),
+    "together": np.array([-1, 4, 6], np.int64),
+    "twice": np.array([1, 1, 2, 1, 1], np.int64),
+    "new": np.array([2], np.int64),
+    "k_all": np.array([0, 2, 6, 8], np.int64),
+    "v_all": np.array([0, 2, 6, 5], np.int64),
+}
 
 # name: nodes, operators that remain
 FUSED: dict[str, tuple[str, str]] = {
@@ -55,6 +68,41 @@ FUSED: dict[str, tuple[str, str]] = {
         ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s scale\nh = ReduceMax d axes keepdims=1\n"
         "e = Sub d h\np = Exp e\nu = ReduceSum p axes keepdims=1\nw = Div p u\ny = MatMul w v"), "Attention",
     ),
+    "a causal mask chosen, and one for padding added": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Div s root\nc = Where lower d minus\na = Add c m\n"
+        "w = Softmax a axis=-1\ny = MatMul w v"), "Add Attention",
+    ),
+    "two masks added": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nc = Add s biases\na = Add m c\nw = Softmax a axis=-1\n"
+        "y = MatMul w v"), "Add Attention",
+    ),
+    "a mask before the scale, and one after it": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nc = Add s biases\nd = Mul c scale\na = Add d m\n"
+        "w = Softmax a axis=-1\ny = MatMul w v"), "Mul Add Attention",
+    ),
+    "heads and batches in one axis": (
+        ("t = Transpose k_flat perm=[0,2,1]\nr = Mul q_flat scale\ns = MatMul r t\nw = Softmax s axis=-1\n"
+        "y = MatMul w v_flat"), "Attention",
+    ),
+    "heads and batches in one axis, with a mask": (
+        ("t = Transpose k_flat perm=[0,2,1]\nr = Mul q_flat scale\ns = MatMul r t\na = Add s m_flat\n"
+        "w = Softmax a axis=-1\ny = MatMul w v_flat"), "Expand Unsqueeze Attention",
+    ),
+    "heads apart for the mask, as OPT": (
+        ("t = Transpose k_heads perm=[0,2,1]\nr = Mul q_heads scale\ns = MatMul r t\nh = Reshape s apart\n"
+        "a = Add h causal\nf = Reshape a together\nw = Softmax f axis=-1\ny = MatMul w v_heads"),
+        "Reshape Reshape Reshape Reshape Attention",
+    ),
+    "a bias of each head and position, and heads apart for the mask, as Bloom": (
+        ("t = Transpose k_heads perm=[0,2,1]\ns = MatMul q_heads t\nd = Mul s scale\nb = Add alibi d\n"
+        "h = Reshape b apart\na = Add h causal\nw = Softmax a axis=-1\nf = Reshape w together\ny = MatMul f v_heads"),
+        "Reshape Reshape Reshape Reshape Reshape Add Attention",
+    ),
+    "grouped queries, as Llama": (
+        ("k1 = Unsqueeze k_few new\nk2 = Expand k1 twice\nk3 = Reshape k2 k_all\nv1 = Unsqueeze v_few new\n"
+        "v2 = Expand v1 twice\nv3 = Reshape v2 v_all\nt = Transpose k3 perm=[0,1,3,2]\ns = MatMul q t\n"
+        "d = Mul s scale\na = Add d causal\nw = Softmax a axis=-1\ny = MatMul w v3"), "Attention",
+    ),
 }  # fmt: skip
 STAYS: dict[str, tuple[str, str]] = {
     "rows without keys that are NaN": (
@@ -68,6 +116,10 @@ STAYS: dict[str, tuple[str, str]] = {
     ),
     "softmax along another axis": (
         "t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s scale\nw = Softmax d axis=-2\ny = MatMul w v", "",
+    ),
+    "a mask of another number of masked scores": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nc = Add s biases\na = Mul c m\nw = Softmax a axis=-1\n"
+        "y = MatMul w v"), "",
     ),
     "a mask that multiplies": (
         "t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s m\nw = Softmax d axis=-1\ny = MatMul w v", "",
@@ -84,11 +136,11 @@ def _save(path: Path, text: str, opset: int = 23, batch: Any = "B") -> dict[str,
     outputs = [
         helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in ("y", "z") if n == "y" or "z = " in text
     ]
-    values = {n: np.float32(v) for n, v in NUMBERS.items()} | {"causal": CAUSAL, "axes": np.array([-1], np.int64)}
+    values = {n: np.float32(v) for n, v in NUMBERS.items()} | VALUES
     stored = [numpy_helper.from_array(np.asarray(v), n) for n, v in values.items() if n in used]
     graph = helper.make_graph(nodes, "g", inputs, outputs, stored)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10), path)
-    return {n: [2 if d == "B" else d for d in s] for n, s in shapes.items()}
+    return {n: [{"B": 2, "N": 6}[d] if isinstance(d, str) else d for d in s] for n, s in shapes.items()}
 
 
 def _inputs(shapes: dict[str, list[int]]) -> dict[str, Any]:

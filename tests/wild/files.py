@@ -13,7 +13,8 @@ _CORE_ML_STAGES = ("load", "check", "save", "convert-onnx")
 
 STAGES_OF_SUFFIX: dict[str, tuple[str, ...]] = {
     ".onnx": (
-        *("load", "check", "run", "save", "opt", "opt-fast", "older", "oldest", "newest"),
+        *("load", "check", "run", "save", "opt", "opt-fast", "opt-fuse", "older", "oldest", "newest"),
+        "newest-fuse",
         *("coreml", "coreml-fixed", "stablehlo", "linalg", "ark"),
     ),
     ".onnxtxt": ("load", "check", "run", "save", "opt"),

@@ -374,11 +374,11 @@ def _with_constants_once(model: onnx.ModelProto) -> onnx.ModelProto:
     return model
 
 
-def _opt(path: Path, level: str = "exact") -> Measures:
+def _opt(path: Path, level: str = "exact", fuse: str | None = None) -> Measures:
     reference = _Reference(path)
     with tempfile.TemporaryDirectory() as scratch:
         result = Path(scratch) / "result.onnx"
-        commonir.save(commonir.optimize(reference.module, level=level), result)
+        commonir.save(commonir.optimize(reference.module, level=level, fuse=fuse), result)
         reference.require_of_file(result)
         before, after = _count_nodes(path), _count_nodes(result)
         measures = {
@@ -411,7 +411,7 @@ def _count_nodes(path: Path) -> int:
     return count(onnx.load(path, load_external_data=False).graph)
 
 
-def _in_opset(choose: Callable[[int], int | None]) -> Callable[[Path], None]:
+def _in_opset(choose: Callable[[int], int | None], fuse: str | None = None) -> Callable[[Path], None]:
     def stage(path: Path) -> None:
         reference = _Reference(path)
         opset = choose(_opset_of(path))
@@ -419,7 +419,7 @@ def _in_opset(choose: Callable[[int], int | None]) -> Callable[[Path], None]:
             return
         with tempfile.TemporaryDirectory() as scratch:
             result = Path(scratch) / "result.onnx"
-            commonir.save(commonir.convert(reference.module, "onnx", opset=opset), result)
+            commonir.save(commonir.convert(reference.module, "onnx", opset=opset, fuse=fuse), result)
             reference.require_of_file(result)
 
     return stage
@@ -520,9 +520,11 @@ STAGES: dict[str, Callable[[Path], Measures | None]] = {
     "save": _save,
     "opt": _opt,
     "opt-fast": partial(_opt, level="fast"),
+    "opt-fuse": partial(_opt, fuse="all"),
     "older": _in_opset(_older),
     "oldest": _in_opset(_oldest),
     "newest": _in_opset(_newest),
+    "newest-fuse": _in_opset(_newest, "all"),
     "coreml": _core_ml,
     "coreml-fixed": _fixed_core_ml,
     "stablehlo": _in_dialect("stablehlo"),

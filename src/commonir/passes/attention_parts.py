@@ -12,19 +12,22 @@ from commonir.dialects import core
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean
-from commonir.ods import Op
-from commonir.passes.core_forms import core_form, is_tensor
+from commonir.ods import Op, known_data
+from commonir.ods.operand_shapes import known_dims_of
+from commonir.passes.attention_masks import LEAST, Masking, masking_of
+from commonir.passes.core_forms import core_form, is_tensor, shared_form
+from commonir.passes.parameters import MOST_ELEMENTS
 from commonir.passes.proposals import Proposal, Samples
-from commonir.passes.sample_runs import random_mask, random_numbers
+from commonir.passes.sample_runs import SampleSizes, random_mask, random_numbers
 from commonir.passes.subgraphs import Subgraph, SubgraphFinder, number, union_of
+from commonir.symbolic import Dim
 
 _QUERIES, _KEYS, _SIZE, _VALUES = 4, 5, 6, 7
 """Sizes of samples: the numbers of queries and keys, and their sizes and those of values."""
 _MOST_MASKED = -1e3
 """A number that masks, where it is added to a score, is not larger."""
-_LEAST = -1e30
-"""The least number that is added: onnxruntime takes the least number of a type for minus infinity."""
 _USUAL = 1e-4, 1e4
+_MOST_MASKS = 4
 
 
 class _Scores(NamedTuple):
@@ -37,7 +40,11 @@ class _Scores(NamedTuple):
 
 
 class AttentionParts(NamedTuple):
-    """The operands of attention; `perm` transposes the key to the order of the query."""
+    """The operands of attention; `perm` transposes the key to the order of the query.
+
+    `mask` is the only value that is used between the product of queries and keys and the weights, if there is one.
+    `masking` has all that is computed there.
+    """
 
     query: Value
     key: Value
@@ -45,6 +52,7 @@ class AttentionParts(NamedTuple):
     mask: Value | None
     scale: float
     perm: tuple[int, ...]
+    masking: Masking
 
 
 def attention_ending_at(root: Op, finder: SubgraphFinder) -> Iterator[tuple[Subgraph, AttentionParts]]:
@@ -56,28 +64,31 @@ def attention_ending_at(root: Op, finder: SubgraphFinder) -> Iterator[tuple[Subg
     owner = weights.owner if isinstance(weights, Value) else None
     if not isinstance(owner, Op) or owner.parent is not root.parent or not isinstance(value, Value):
         return
+    finder = finder.of_matrices
     for scores in finder.values_before(owner):
         product = core_form(scores.owner) if isinstance(scores.owner, Op) else None
         if product is None or not isinstance(product.op, core.MatMul) or product.op.transpose_a:
             continue
         between = finder.between(scores, owner)
-        if between is None or core.Exp not in between.primitives.classes or len(between.others) > 1:
+        if between is None or core.Exp not in between.primitives.classes or len(between.others) > _MOST_MASKS:
             continue
-        found = _parts(root, between, product.operands, value, is_transposed=product.op.transpose_b)
+        masking = masking_of(between, scores, root.results[0], finder)
+        found = _parts(root, between, masking, product.operands, value, is_transposed=product.op.transpose_b)
         if found is not None:
             yield found
 
 
 def _parts(
-    root: Op, between: Subgraph, operands: Sequence[object], value: Value, *, is_transposed: bool
+    root: Op, between: Subgraph, masking: Masking, operands: Sequence[object], value: Value, *, is_transposed: bool
 ) -> tuple[Subgraph, AttentionParts] | None:
     scores = between.x
     left, right = operands
     if not isinstance(left, Value) or not isinstance(right, Value) or not isinstance(scores.owner, Op):
         return None
     query, key = _behind(left, transposes=False), _behind(right, transposes=True)
-    mask = between.others[0] if between.others else None
-    inputs = [v for v in (query.value, key.value, value, mask) if v is not None]
+    # Constants that are masks belong to the form, too, where they are of several bools.
+    masks = (*between.others, *[v for v in masking.constants if v not in between.others])
+    inputs = [query.value, key.value, value, *masks]
     if len(set(inputs)) < len(inputs) or not all(map(is_tensor, inputs)):
         return None
     rank = len(key.perm)
@@ -93,7 +104,8 @@ def _parts(
     subgraph = Subgraph(
         root, query.value, tuple(operations), between.numbers, others, outside, union_of([between.primitives])
     )
-    return subgraph, AttentionParts(query.value, key.value, value, mask, query.scale * key.scale, perm)
+    mask = masks[0] if len(masks) == 1 else None
+    return subgraph, AttentionParts(query.value, key.value, value, mask, query.scale * key.scale, perm, masking)
 
 
 def _behind(value: Value, *, transposes: bool) -> _Scores:
@@ -142,8 +154,24 @@ class _Use(NamedTuple):
         if self.number is None:
             return core.logical_not(mask) if self.is_inverted else mask
         assert isinstance(like.type, TensorType)
-        zero, other = [core.constant(data_of(like.type.element, (), (n,))) for n in (0.0, max(self.number, _LEAST))]
+        zero, other = [core.constant(data_of(like.type.element, (), (n,))) for n in (0.0, max(self.number, LEAST))]
         return core.select(mask, zero, other) if self.is_inverted else core.select(mask, other, zero)
+
+
+def _with_heads_repeated(value: Value) -> Value:
+    """Returns a value whose heads are repeated as core operations on one with fewer heads, another one as it is.
+
+    Formats may have attention with fewer heads of keys and values than of queries.
+    """
+    last = shared_form(value, core.Reshape)
+    wide = None if last is None else shared_form(last.x, core.BroadcastTo)
+    first = None if wide is None else shared_form(wide.x, core.Unsqueeze)
+    if last is None or first is None or not all(map(is_tensor, (value, last.x, first.x))):
+        return value
+    few, repeated, dims = known_dims_of(first.x), known_dims_of(last.x), known_dims_of(value)
+    if len(few) != 4 or len(dims) != 4 or len(repeated) != 5 or repeated != (*few[:2], repeated[2], *few[2:]):
+        return value
+    return core.reshape(core.broadcast_to(core.unsqueeze(first.x, (2,)), repeated), dims)
 
 
 class _Building(NamedTuple):
@@ -156,22 +184,81 @@ class _Building(NamedTuple):
 
     def build(self, query: Value, key: Value, value: Value, mask: Value | None = None) -> Value:
         """Returns the result of the attention."""
-        ordered = key if self.perm == tuple(range(len(self.perm))) else core.transpose(key, self.perm)
+        is_ordered = self.perm == tuple(range(len(self.perm)))
+        ordered = _with_heads_repeated(key) if is_ordered else core.transpose(key, self.perm)
         used = None if mask is None else self.use.applied(mask, query)
-        return core.attention(query, ordered, value, used, self.scale, self.masked_is_zero)
+        repeated = _with_heads_repeated(value)
+        return core.attention(query, ordered, repeated, used, self.scale, self.masked_is_zero)
 
 
 def propose_attention(parts: AttentionParts, subgraph: Subgraph) -> Iterator[Proposal]:
-    """Yields the operations that may compute the same: with each number between as a scale, and each use of a mask."""
+    """Yields the operations that may compute the same: with each number between as a scale, and each use of a mask;
+    then with the mask that is computed between.
+    """
+    inputs = (subgraph.x, *subgraph.others)
+    most = len(subgraph.operations) - 1
     low, high = _USUAL
     factors = [1.0, *[f for n in subgraph.numbers if low < n < high for f in (n, 1 / n) if f != 1]]
-    samples = (_samples(parts),)
-    inputs = (subgraph.x, *subgraph.others)
-    for factor in dict.fromkeys(factors):
+    is_simple = len(inputs) == (3 if parts.mask is None else 4) and not parts.masking.lead
+    samples = (_samples(parts),) if is_simple and parts.mask not in parts.masking.constants else ()
+    for factor in dict.fromkeys(factors) if samples else ():
         for use in _uses_of_mask(subgraph, parts):
             for is_zero in (False, True) if parts.mask is not None else (False,):
                 build = _Building(parts.perm, parts.scale * factor, is_zero, use).build
-                yield Proposal(inputs, build, samples, most=len(subgraph.operations) - 1)
+                yield Proposal(inputs, build, samples, most=most)
+    if samples and parts.mask is None:
+        return
+    sizes = SampleSizes()
+    contents = _contents(parts, inputs, sizes)
+    for is_zero in (False, True) if contents is not None else ():
+        build = _Masked(parts, inputs[3:], subgraph.result, sizes, is_zero).build
+        yield Proposal(inputs, build, (tuple(contents or ()),), most=most, sizes=sizes)
+
+
+def _contents(parts: AttentionParts, inputs: Sequence[Value], sizes: SampleSizes) -> Samples | None:
+    """Returns samples of the sizes that operands have; constants are as they are. None where sizes are not known."""
+    out: list[Data] = []
+    shapes = [sizes.of(v) for v in (*inputs, parts.masking.scores)]
+    for n, (v, shape) in enumerate(zip(inputs, shapes, strict=False)):
+        if shape is None or not isinstance(v.type, TensorType) or math.prod(shape) > MOST_ELEMENTS:
+            return None
+        constant = known_data(v)
+        made = random_numbers(v.type, shape, n + 1) if n < 3 else random_mask(v.type, shape)
+        out.append(made if constant is None else constant)
+    last = shapes[-1]
+    return None if last is None or math.prod(last) > MOST_ELEMENTS else tuple(out)
+
+
+class _Masked(NamedTuple):
+    """An attention with the mask that is computed between the product of queries and keys and the weights.
+
+    `masks` are what it is computed from, `result` is that of the attention.
+    """
+
+    parts: AttentionParts
+    masks: tuple[Value, ...]
+    result: Value
+    sizes: SampleSizes
+    masked_is_zero: bool
+
+    def build(self, query: Value, key: Value, value: Value, *masks: Value) -> Value:
+        """Returns the result of the attention."""
+        parts, masking = self.parts, self.parts.masking
+        is_sample = query is not parts.query
+        lead: tuple[Dim, ...] = masking.lead
+        result: tuple[Dim, ...] = known_dims_of(self.result)
+        if is_sample and lead:
+            lead = (self.sizes.of(masking.widest) or ())[:-2]
+        if is_sample:
+            result = self.sizes.of(self.result) or ()
+        is_ordered = parts.perm == tuple(range(len(parts.perm)))
+        key = _with_heads_repeated(key) if is_ordered else core.transpose(key, parts.perm)
+        value = _with_heads_repeated(value)
+        masked = masking.mask(dict(zip(self.masks, masks, strict=True)), query, lead)
+        if lead:
+            query, key, value = [core.reshape(v, (*lead, *known_dims_of(v)[-2:])) for v in (query, key, value)]
+        y = core.attention(query, key, value, masked.added, parts.scale * masked.scale, self.masked_is_zero)
+        return core.reshape(y, result) if lead else y
 
 
 def _uses_of_mask(subgraph: Subgraph, parts: AttentionParts) -> Iterator[_Use]:

@@ -7,6 +7,7 @@ primitives, the core operations with kernels that they consist of, follow from r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from heapq import heappop, heappush
 
 from commonir.base.diagnostics import DiagnosticError
@@ -14,9 +15,10 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.types import TensorType
+from commonir.ir.types import TensorType, are_known
 from commonir.notation import NotationError
 from commonir.ods import Form, Op, known_data, traits
+from commonir.passes.core_forms import core_form
 from commonir.rewrite.attempts import discard
 from commonir.rewrite.expand import expand
 
@@ -66,9 +68,13 @@ class Subgraph(NamedTuple):
 
 
 class SubgraphFinder:
-    """Finds subgraphs. What follows from a definition is computed once."""
+    """Finds subgraphs. What follows from a definition is computed once.
 
-    def __init__(self) -> None:
+    With `of_matrices`, operations may also reshape all axes but the last two.
+    """
+
+    def __init__(self, *, of_matrices: bool = False) -> None:
+        self._of_matrices = of_matrices
         self._known: dict[object, Primitives | None] = {}
         self._of: dict[Op, Primitives | None] = {}
 
@@ -78,7 +84,14 @@ class SubgraphFinder:
             self._of[op] = self._primitives(op)
         return self._of[op]
 
+    @cached_property
+    def of_matrices(self) -> SubgraphFinder:
+        """A finder of subgraphs in which all axes but the last two may be reshaped."""
+        return SubgraphFinder(of_matrices=True)
+
     def _primitives(self, op: Op) -> Primitives | None:
+        if self._of_matrices and is_reshape_of_matrices(op):
+            return Primitives(frozenset(), frozenset())
         if not op.has_trait(traits.Pure) or op.regions or not op.results:
             return None
         if isinstance(op, core.Reduce):
@@ -193,6 +206,16 @@ class SubgraphFinder:
         used = [r for op in inner for r in op.results]
         outside = next((r for r in used if any(u not in inside for u in r.users)), None)
         return Subgraph(root, x, tuple(operations), numbers, others, outside, union_of(parts))
+
+
+def is_reshape_of_matrices(op: Op) -> bool:
+    """Returns whether an operation only reshapes the axes before the last two, all of known dims."""
+    types = [v.type for v in (*op.operands[:1], *op.results)]
+    shapes = [t.shape for t in types if isinstance(t, TensorType) and t.shape is not None and are_known(t.shape)]
+    if len(shapes) != 2 or min(map(len, shapes)) < 3 or shapes[0][-2:] != shapes[1][-2:]:
+        return False
+    form = core_form(op)
+    return form is not None and isinstance(form.op, core.Reshape | core.DynamicReshape)
 
 
 def _key(op: Op) -> object:

@@ -103,7 +103,9 @@ _ATTENTION_RANK = 4
 def attention(
     op: core.Attention, context: Context, query: Value, key: Value, value: Value, mask: Value | None
 ) -> Result:
-    if rank_of(query) != _ATTENTION_RANK:
+    # Of rank 3, heads are part of the last axis, and here there is one.
+    heads = 1 if rank_of(query) == _ATTENTION_RANK - 1 else None
+    if heads is None and rank_of(query) != _ATTENTION_RANK:
         return Mismatch("onnx.Attention has an axis of batches and one of heads")
     if mask is not None and not op.masked_is_zero:
         return Mismatch("onnx.Attention gives 0 for a query whose keys are all masked")
@@ -114,7 +116,25 @@ def attention(
         # onnxruntime takes only masks with all rows.
         ones = (1,) * (rank_of(mask) - 2)
         mask = onnx.Expand(mask, vector(context, (*ones, dims_of(query)[-2], 1))).output
-    return onnx.Attention(query, key, value, mask, scale=op.scale).Y
+    if mask is not None and heads is not None and rank_of(mask) == _ATTENTION_RANK - 1:
+        mask = onnx.Unsqueeze(mask, vector(context, (1,))).expanded
+    few = [_before_repeating(v, context) for v in (op.key, op.value)]
+    if few[0] is not None and few[1] is not None and shape_of(few[0])[1] == shape_of(few[1])[1]:
+        key, value = few[0], few[1]
+    return onnx.Attention(query, key, value, mask, scale=op.scale, q_num_heads=heads, kv_num_heads=heads).Y
+
+
+def _before_repeating(value: Value, context: Context) -> Value | None:
+    """Returns the converted value whose heads, one after another, are repeated to a value; None if they are not."""
+    match value.owner:
+        case core.Reshape(x=Value(owner=core.BroadcastTo(x=Value(owner=core.Unsqueeze(x=few, axes=(2,)))) as wide)):
+            batches, heads, *matrix = dims_of(few)
+            times = dims_of(wide.y)[2] if len(matrix) == 2 else 0
+            is_repeated = dims_of(wide.y) == (batches, heads, times, *matrix)
+            fits = is_repeated and dims_of(value) == (batches, heads * times, *matrix)
+            return context.converted.get(few) if fits else None
+        case _:
+            return None
 
 
 @rule(core.RotaryEmbedding)
