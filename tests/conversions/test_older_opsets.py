@@ -135,7 +135,7 @@ def test_inputs_that_get_wider_elements_are_reported() -> None:
 
 
 @pytest.mark.fast_every(4)
-@pytest.mark.parametrize("axes", [[0], [-1], [1], [0, 2], [-2, 0], []])
+@pytest.mark.parametrize("axes", [[0], [-1], [1], [0, 2], [-2, 0], [], [1, -2, 1]])
 @pytest.mark.parametrize("operator", ["ReduceMax", "ReduceL2", "ReduceLogSumExp", "ReduceSumSquare"])
 @pytest.mark.parametrize("keep", [0, 1])
 def test_axes_that_an_input_gives_choose_a_branch(operator: str, axes: list[int], keep: int) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import commonir as cir
 from commonir.base.codes import (
     EXECUTION_FAILED,
     MISSING_INPUT,
@@ -238,3 +239,14 @@ def test_error_about_shapes_says_which_sizes_were_chosen() -> None:
     chosen = "sizes of random inputs were chosen: m = 4; set them with `--set m=N`, or give 'y'"
     assert notes(EXECUTION_FAILED) == [chosen]
     assert notes(UNKNOWN_ENGINE) == []
+
+
+def test_random_inputs_that_memory_does_not_hold_are_a_diagnostic(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError("unable to allocate")
+
+    monkeypatch.setattr("commonir.runtime.inputs.random_inputs", fail)
+    text = '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) { y = Abs (x) }'
+    module = cir.loads(text, format="onnxtxt")
+    with pytest.raises(DiagnosticError, match="E0711"):
+        cir.random_inputs(module)

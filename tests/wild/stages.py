@@ -74,6 +74,8 @@ class Judge:
             verdict, reason = Verdict.WRONG, str(error)
         except (OracleRefuses, texts.OthersRefuse) as error:
             verdict, reason = Verdict.OTHERS, str(error)
+        except MemoryError as error:
+            verdict, reason = Verdict.OTHERS, f"beyond the memory of the driver: {first_line(error)}"
         except Exception as error:  # noqa: BLE001  one case must not end the others
             verdict, reason = Verdict.CRASH, first_line(error)
         return Outcome(case, verdict, reason, time.process_time() - start, measures)
@@ -228,10 +230,7 @@ class _Reference:
     def _compare(self, outputs: Sequence[Value], expected: Sequence[Value]) -> None:
         halves = self._rounds_to_half or any(isinstance(v, np.ndarray) and v.dtype.name in _HALVES for v in expected)
         rtol, error = (HALF_ERROR, HALF_ERROR) if halves else (RTOL, ERROR)
-        try:
-            compare_all(outputs, expected, rtol, 1e-6, error, is_random=_is_random(self.path))
-        except MemoryError as reason:
-            raise OracleRefuses(f"too large to compare within the memory of the driver: {reason}") from reason
+        compare_all(outputs, expected, rtol, 1e-6, error, is_random=_is_random(self.path))
 
     def _hear_others(self, outputs: Sequence[Value]) -> None:
         """Asks whether what differs is decided by the model. Raises: OracleRefuses, if not."""
@@ -278,10 +277,12 @@ def _is_ranked(type: commonir.Type) -> bool:
 
 
 def _rounds_to_half(path: Path) -> bool:
-    """Returns whether a model converts values to half precision between its inputs and outputs."""
-    nodes = onnx.load(path, load_external_data=False).graph.node
+    """Returns whether a model takes values of half precision, or converts some to it."""
+    graph = onnx.load(path, load_external_data=False).graph
     halves = (onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)
-    return any(n.op_type == "Cast" and a.name == "to" and a.i in halves for n in nodes for a in n.attribute)
+    casts = [a.i for n in graph.node if n.op_type == "Cast" for a in n.attribute if a.name == "to"]
+    elements = [*casts, *[v.type.tensor_type.elem_type for v in graph.input], *[t.data_type for t in graph.initializer]]
+    return any(e in halves for e in elements)
 
 
 def _nudged(value: Value) -> Value:

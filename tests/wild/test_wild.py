@@ -110,7 +110,7 @@ def test_inputs_without_a_rank_get_one_that_onnxruntime_takes(tmp_path: Path) ->
     assert Judge(memory_bytes=0)(case).verdict is Verdict.RIGHT
 
 
-def test_what_is_too_large_to_compare_is_not_a_crash(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_exceeds_the_memory_of_the_driver_is_not_a_crash(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.wild import stages  # noqa: PLC0415  needs the oracle
 
     def fail(*_: object, **__: object) -> None:

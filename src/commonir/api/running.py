@@ -591,6 +591,7 @@ def _drawn_inputs(
     memory_limit_bytes: int | None = None,
 ) -> dict[str, Array]:
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
+    from commonir.runtime.limits import no_memory  # noqa: PLC0415
     from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
@@ -599,11 +600,14 @@ def _drawn_inputs(
         return random_rank_inputs(
             lowered, ranks, seed=seed, dims=dims or {}, given=given or {}, memory_limit_bytes=memory_limit_bytes
         )
-    return draw(
-        lowered,
-        function=function,
-        seed=seed,
-        dims=dims or {},
-        given=given or {},
-        memory_limit_bytes=memory_limit_bytes,
-    )
+    try:
+        return draw(
+            lowered,
+            function=function,
+            seed=seed,
+            dims=dims or {},
+            given=given or {},
+            memory_limit_bytes=memory_limit_bytes,
+        )
+    except MemoryError as error:
+        raise no_memory(error) from error

@@ -37,7 +37,8 @@ def reduction_by_cases(op: Reduction, context: Context, data: Value, axes: Value
     if rank_of(axes) != 1:
         return Mismatch("the axes are not a vector")
     rank, (count,) = rank_of(data), shape_of(axes)
-    counts = (count,) if isinstance(count, int) else range(rank + 1)
+    # One axis may be named several times.
+    counts = range(min(count, 1), min(count, rank) + 1) if isinstance(count, int) else range(rank + 1)
     choices = [chosen for n in counts for chosen in combinations(range(rank), n)]
     if not 0 < len(choices) <= MOST_CASES:
         return Mismatch(f"there are {len(choices)} choices of axes")
@@ -46,10 +47,10 @@ def reduction_by_cases(op: Reduction, context: Context, data: Value, axes: Value
         everything = None if op.noop_with_empty_axes else tuple(range(rank))
         return type(op).combine(data, chosen or everything, op.keepdims)
 
-    # Axes are named once: as bits they make one number. Negative ones count from the end of the table, too.
+    # As bits the axes make one number.
     bits = core.vector(tuple([1 << n for n in range(rank)]), i64)
     places = _from_start(axes, rank)
-    code = core.reduce_sum(core.gather(bits, places, 0), (0,))
+    code = core.reduce_sum(core.mul(bits, _axes_among(places, rank)[0]), (0,))
     codes = [sum(1 << a for a in chosen) for chosen in choices]
     if (
         version_number(context.target.version) >= _ANY_SHAPES
@@ -87,7 +88,8 @@ def _reshaped_without(x: Value, lengths: Value, axes: Value, rank: int) -> Value
 def _axes_among(axes: Value, rank: int) -> tuple[Value, Value]:
     """Returns 1 for each axis that is named and else 0, and the place of each axis among those that are not named."""
     numbers = core.iota((1, rank), 1, i64)
-    is_axis = core.reduce_sum(core.cast(core.equal(core.unsqueeze(axes, (1,)), numbers), i64), (0,))
+    count = core.reduce_sum(core.cast(core.equal(core.unsqueeze(axes, (1,)), numbers), i64), (0,))
+    is_axis = core.minimum(count, core.splat(1, count))
     earlier = core.vector(tuple([int(a < b) for b in range(rank) for a in range(rank)]), i64)
     return is_axis, core.reduce_sum(core.mul(core.reshape(earlier, (rank, rank)), _inverse(is_axis)), (1,))
 

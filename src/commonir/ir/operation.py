@@ -48,6 +48,14 @@ class Value:
         return () if users is None else tuple(users) if isinstance(users, dict) else (users,)
 
     @property
+    def only_user(self) -> Operation | None:
+        """The operation that has it as an operand; None if there is none, or several."""
+        users = self._users
+        if isinstance(users, dict):
+            return next(iter(users)) if len(users) == 1 else None
+        return users
+
+    @property
     def is_used(self) -> bool:
         """Whether any operation has it as an operand."""
         return self._users is not None
@@ -129,6 +137,7 @@ class Value:
             "index",
             "is_used",
             "name",
+            "only_user",
             "owner",
             "replace_all_uses_with",
             "type",

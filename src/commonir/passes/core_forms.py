@@ -152,9 +152,9 @@ def inner_sum(value: Value, *classes: type[core.CoreOp]) -> tuple[CoreForm, Valu
 
 def _only_used_result(value: Value) -> Op | None:
     """Returns the operation that computes a value as its first result, if one operation beside it uses the value."""
-    users, owner = value.users, value.owner
+    user, owner = value.only_user, value.owner
     # One in a nested block may run more often.
-    if len(users) != 1 or value.index != 0 or not isinstance(owner, Op) or users[0].parent is not owner.parent:
+    if user is None or value.index != 0 or not isinstance(owner, Op) or user.parent is not owner.parent:
         return None
     return None if any(r.is_used for r in owner.results[1:]) else owner
 

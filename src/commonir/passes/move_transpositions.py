@@ -198,8 +198,12 @@ class _Moves:
 
     def _cut(self, zone: _Zone) -> MinCut:
         cut = MinCut()
+        inside_of: dict[Value, dict[Operation, None]] = {}
+        for op in zone.operations:
+            for v in op.operands:
+                inside_of.setdefault(v, {})[op] = None
         for value, perm in zone.perms.items():
-            inside = [u for u in dict.fromkeys(value.users) if u in zone.operations]
+            inside = list[Operation](inside_of.get(value, ()))
             owner = value.owner
             if isinstance(owner, Op) and owner in zone.operations:
                 self._add_result(cut, zone, owner, value, perm, inside)
