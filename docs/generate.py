@@ -379,8 +379,11 @@ _COMBINED = """
 `simplify` infers shapes for its own use: inputs and outputs, also those of branches and loops, keep their declared
 types. `cir edit --set-dim` and conversions write what they infer.
 
-In ONNX and Core ML programs, `simplify` also combines operations. A rule is about core operations. It applies to each
-operation whose reference consists of one core operation, and what it gives is written by the conversion to the format.
+`simplify` also combines operations, of all formats and of dialects of MLIR to which a conversion leads, such as
+StableHLO and TOSA. A rule is about core operations. It applies to each operation whose reference consists of one core
+operation, and what it gives is written by the conversion to the format or dialect. In MLIR, operations whose dims are
+not known (`?`) stay, as do those with attributes that their definition does not declare, such as `mhlo.sharding`, and
+those that return their operands to tell compilers something, such as barriers.
 A rule applies where it leaves fewer operations, and nothing else uses the results between them. Rules of the level
 `fast` (`cir opt --level fast`, `simplify{level=fast}`) may change how results are rounded; all others keep every bit.
 

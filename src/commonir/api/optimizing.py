@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from commonir.api.opening import Path_
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, Diagnostics
-from commonir.ir.module import Function, Module
+from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
 from commonir.reports import PassEntry, PassOptionEntry
 
@@ -66,13 +66,12 @@ def optimize(
         return result
 
 
-def _from_core(module: Module, like: Function, operation_set: str) -> Module | None:
-    """Converts a core module of one function to the dialect of another function, and an operation set of it."""
+def _from_core(module: Module, dialect: str, operation_set: str) -> Module | None:
+    """Converts a core module of one function to a dialect, and an operation set of it."""
     from commonir.conversions.conversion import Conversions  # noqa: PLC0415  loads conversions
 
-    # Its operations are of the dialect of its constants: graphs of Common IR hold operators of ONNX.
-    conversion = Conversions().get((like.constants or like.name).partition(".")[0])
-    return None if conversion.beside is None else conversion.beside(module, operation_set or like.operation_set)
+    conversion = Conversions().of_dialect(dialect)
+    return None if conversion is None or conversion.beside is None else conversion.beside(module, operation_set)
 
 
 def _not_folded(module: Module) -> Iterator[Diagnostic]:

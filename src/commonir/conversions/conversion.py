@@ -166,6 +166,16 @@ class Conversions:
         """Names of the formats that can be converted to, sorted."""
         return self._plugins.names()
 
+    def of_dialect(self, dialect: str) -> Conversion | None:
+        """The conversion whose results are of a dialect: the one of its name, else the first whose programs may hold
+        operations of it; None if there is none.
+        """
+        found = self._plugins.get(dialect)
+        if found is not None:
+            return found
+        others = [c for c in self._plugins.own() if c.core_rules is not None and c.beside is not None]
+        return next((c for c in others if c.core_rules and dialect in c.core_rules.target.also_legal), None)
+
     def get(self, name: str) -> Conversion:
         """The conversion to a format. Raises: DiagnosticError (E0601)."""
         result = self._plugins.get(name)

@@ -330,6 +330,11 @@ class Operation:
         return self.extra
 
     @property
+    def is_annotated(self) -> bool:
+        """Whether undeclared attributes say something about it that is lost where another operation replaces it."""
+        return False
+
+    @property
     def properties(self) -> Mapping[str, Attribute]:
         """The properties of MLIR: declared attributes without defaults, and segment sizes."""
         return _NO_ATTRIBUTES

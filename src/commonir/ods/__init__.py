@@ -10,7 +10,7 @@ import_members(
             "Check attribute constraint derived non_negative one_of operand parameter positive region result successor"
         ),
         "forms": "Form",
-        "inference": "Derived check_use infer is_not_known known_elements not_known operations_behind results_of",
+        "inference": "Derived check_use infer is_not_known known_elements not_known operations_behind results_of trace",
         "known": "Known is_short known_contents known_data known_dims known_integer may_be_known",
         "mlir_op": "MlirOp",
         "operation": "Op DeclaredResults",

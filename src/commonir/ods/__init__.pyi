@@ -19,6 +19,7 @@ from commonir.ods.forms import Form as Form
 from commonir.ods.inference import Derived as Derived
 from commonir.ods.inference import check_use as check_use
 from commonir.ods.inference import infer as infer
+from commonir.ods.inference import trace as trace
 from commonir.ods.inference import is_not_known as is_not_known
 from commonir.ods.inference import known_elements as known_elements
 from commonir.ods.inference import not_known as not_known

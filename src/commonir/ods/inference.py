@@ -23,6 +23,7 @@ from commonir.base.codes import (
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.core_types import core_type
 from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -34,6 +35,7 @@ from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_data, known_dims
 from commonir.ods.patterns import Bindings, ElementClass, Mismatch, known_shape
 from commonir.ods.requiring import Requiring
+from commonir.ods.traits import ConstantLike
 from commonir.ods.type_rules import Typing, type_of_attribute
 from commonir.symbolic import Dim, DimExpr, maxima_in, size_of, symbol, symbols
 from commonir.symbolic.constraints import Constraint, without_implied
@@ -113,6 +115,83 @@ def infer(op: Definition) -> Derived:
             memo.clear()
         memo[key] = result
     return result
+
+
+def trace(op: Definition) -> Derived:
+    """Like `infer`, but with the values of the reference also where the program declares types, as in MLIR.
+
+    Constant operands are known to the reference. Without such values where operands or results are not tensors that
+    the core computes with, or have dims that are not known.
+    Raises: DiagnosticError with every violation found (E0502 to E0505, E0509).
+    """
+    if not op.infers_types or op.form is not Form.COMPOSITE or op.layout.regions or op.has_trait(ConstantLike):
+        return infer(op)
+    types = tuple([v.type for v in op.operands]), tuple([v.type for v in op.results])
+    if not all(_is_of_core(t) for several in types for t in several):
+        return infer(op)
+    known = tuple([known_elements(v) if _is_small(v) else None for v in op.operands])
+    attributes = op.decoded_attributes()
+    floats = [str(a) for a in attributes if type(a) is float]
+    key = _TRACED, types, op.operand_offsets, known, attributes, *floats
+    try:
+        result = op.memo.get(key)
+    except TypeError:  # an attribute that is not hashable
+        return _traced(op, types[1])
+    if result is None:
+        result = _traced(op, types[1])
+        if len(op.memo) >= _MEMO_LIMIT:
+            op.memo.clear()
+        op.memo[key] = result
+    return result
+
+
+_TRACED = object()
+_ELEMENTS = frozenset({"bool", "int", "uint", "float", "complex"})
+
+
+def _is_of_core(type: Type) -> bool:
+    """Returns whether values of a type are tensors that the core computes with as they are, of known dims."""
+    if not isinstance(type, TensorType) or type.shape is None or None in type.shape:
+        return False
+    return core_type(type) is type and type.element.kind in _ELEMENTS
+
+
+def _is_small(v: Value) -> bool:
+    return isinstance(v.type, TensorType) and v.type.is_static and v.type.count <= _COMPARED_ELEMENTS
+
+
+def _traced(op: Definition, results: tuple[Type, ...]) -> Derived:
+    def placeholder(v: Value) -> Value:
+        dims, data = (known_dims(v), known_data(v)) if _is_small(v) else (None, None)
+        return Value(v.type) if dims is None and data is None else Known(v.type, dims, data).result
+
+    check_use(op)
+    # References rely on what else makes an operation legal.
+    problems = list(op.verify())
+    if problems:
+        raise DiagnosticError(*problems)
+    grouped = [
+        v if v is None else placeholder(v) if isinstance(v, Value) else tuple(map(placeholder, v))
+        for v in op.grouped_operands()
+    ]
+    try:
+        result = _derived_from(op, grouped)
+    except NotKnownError as reason:
+        raise DiagnosticError(not_known(op, reason)) from None
+    except NotationError as error:
+        raise DiagnosticError(Fault(op, VIOLATED_CONSTRAINT, str(error))) from None
+    is_own = not any(_is_in_program(v) for built in result.body for v in built.operands)
+    if is_own and tuple([v.type for v in result.outputs]) == results:
+        return Derived(results, inputs=result.inputs, outputs=result.outputs, body=result.body)
+    for built in reversed(result.body):
+        built.erase()
+    return Derived(results)
+
+
+def _is_in_program(value: Value) -> bool:
+    """Returns whether a value is one of the program, which a reference has read instead of its operands."""
+    owner = value.owner
+    return owner is not None and owner.parent is not None
 
 
 def check_use(op: Definition) -> None:

@@ -41,6 +41,11 @@ class MlirOp(Op):
     untyped_attributes: ClassVar[frozenset[str]] = frozenset()
     """Attributes whose text may end with `: type`, whatever they are."""
 
+    @property
+    def is_annotated(self) -> bool:
+        # Whoever wrote them knows what they mean: a sharding, a scheduling hint.
+        return bool(self.discardable)
+
     def violated(self, message: str) -> Diagnostic:
         """Returns an error: the operation contradicts its definition."""
         return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")

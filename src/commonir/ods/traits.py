@@ -182,6 +182,7 @@ ReadsState = Trait("ReadsState", "its result is a copy of the contents of its fi
 WritesState = Trait("WritesState", "its second operand becomes the contents of its first operand, a state")
 Random = Trait("Random", "its result is random in every run: it is neither folded nor merged with others")
 RunsNested = Trait("RunsNested", "its reference runs nested programs: engines expand it first")
+Annotates = Trait("Annotates", "returns its operands and tells compilers something: they do not take its place")
 Unstructured = Trait("Unstructured", "control flow that becomes conditions and loops before it is lowered")
 PromisesShapes = Trait("PromisesShapes", "the declared shapes of results in its regions hold, or the program is wrong")
 GraphRegion = Trait("GraphRegion", "its regions have no order: a value may be used before it is defined")

@@ -17,7 +17,7 @@ from commonir.ir.data import Data, computed_data
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32, f64
 from commonir.ods import known_data
-from commonir.passes.core_forms import CoreForm, inner_form, inner_sum, is_tensor
+from commonir.passes.core_forms import CoreForm, inner_form, inner_sum, is_tensor, repeated_constant
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-AFFINE = (core.BatchNorm, core.Mul, core.Div, core.Add, core.Sub)
+AFFINE = (core.Mul, core.Div, core.Add, core.Sub)
 _MATRIX = 2
 """The rank of a matrix."""
 _PRODUCTS = (core.Conv, core.ConvTranspose, core.Linear)
@@ -115,6 +115,9 @@ def _product(x: Value) -> CoreForm | None:
     inner = inner_form(x, *_PRODUCTS)
     if inner is not None:
         return inner
+    summed = _convolution_and_sum(x)
+    if summed is not None:
+        return summed
     plain, with_bias = inner_form(x, core.MatMul), inner_sum(x, core.MatMul)
     inner, bias = with_bias if with_bias is not None else (plain, None)
     if inner is None or not isinstance(inner.op, core.MatMul) or inner.op.transpose_a or _rank(x) != _MATRIX:
@@ -132,7 +135,23 @@ def _product(x: Value) -> CoreForm | None:
     weight = b if inner.op.transpose_b else core.constant(_transposed(data))
     linear = core.linear(a, weight, bias)
     assert isinstance(linear.owner, core.Linear)
+    # It is only looked at, and uses no values.
+    linear.owner.erase()
     return CoreForm(linear.owner, (a, weight, bias))
+
+
+def _convolution_and_sum(x: Value) -> CoreForm | None:
+    """Returns the convolution without bias to which a constant for each channel is added, as one with this bias."""
+    total = inner_form(x, core.Add)
+    for v, other in () if total is None else (total.operands[:2], total.operands[1::-1]):
+        inner = inner_form(v, core.Conv, core.ConvTranspose) if isinstance(v, Value) else None
+        if inner is None or inner.operands[2] is not None or not isinstance(v, Value) or v.type is not x.type:
+            continue
+        added = _per_channel(other, _rank(x), 1)
+        if added is not None and isinstance(x.type, TensorType) and x.type.is_static:
+            affine = _Affine(v, None, added)
+            return CoreForm(inner.op, (*inner.operands[:2], _new_bias(None, affine, x.type.static_shape[1], x.type)))
+    return None
 
 
 def _has_shape(bias: Value | None, size: int) -> bool:
@@ -199,6 +218,8 @@ def _normalization(form: CoreForm, op: core.BatchNorm) -> _Affine | None:
 def _per_channel(value: object, rank: int, axis: int) -> Array | None:
     """Returns a constant with one value for all channels, or one for each, as a vector."""
     values = _array(value)
+    repeated = repeated_constant(value) if values is None and isinstance(value, Value) else None
+    values = values if repeated is None else _in_double(repeated)
     if values is None or values.ndim > rank:
         return None
     shape = (1,) * (rank - values.ndim) + values.shape
@@ -218,7 +239,7 @@ def _scaled(inner: CoreForm, affine: _Affine) -> Value | None:
     groups = inner.op.groups if isinstance(inner.op, core.ConvTranspose) else 0
     channels = type.static_shape[1] * groups if groups else type.static_shape[0]
     if affine.scale is not None:
-        if len(weight.users) != 1:
+        if len(weight.users) > 1:
             # The weight of something else stays, and another one would enlarge the program.
             return None
         weight = _scaled_weight(weight, affine.scale, channels, groups)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from commonir.base.codes import CHANGED_IN_CONVERSION, NOT_FUSED, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.core import CoreOp
+from commonir.ir.data import Data
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.types import Type
@@ -21,6 +22,7 @@ from commonir.passes.definition import OptionType, Pass, PassContext, PassOption
 from commonir.passes.eliminate_common import eliminate_common
 from commonir.passes.expand_all_reduce import expand_all_reduce
 from commonir.passes.fold_all_reduce import Reasons, fold_all_reduce
+from commonir.passes.fold_to_constants import is_computed
 from commonir.passes.folding_growth import Growth
 from commonir.passes.fuse import fuse
 from commonir.passes.infer_shapes import infer_shapes
@@ -60,23 +62,24 @@ def _forms(context: PassContext, options: PassOptions) -> SimplerForms:
 
 
 def _simplify(module: Module, context: PassContext, options: PassOptions) -> PassResult:
-    evaluate = _evaluator(context, options)
-    if naming_of(module, context.dialects) is not Naming.OWN:
-        # Dims of programs in MLIR's own dialects have no names, and a result of another type would need a cast. What is
-        # simpler is declared by these dialects, as are the constants that operations fold to.
-        changed = _canonicalize([module], context, options)
-        return PassResult(module, simplify(module, evaluate) > 0 or changed)
+    # Dims of programs in MLIR's own dialects have no names, and a result of another type would need a cast. What these
+    # dialects declare to be simpler comes first, as do the constants that they fold to.
+    declares_types = naming_of(module, context.dialects) is not Naming.OWN
     is_limited = context.has_growth_limit or options.integer(_MAX_FOLD_BYTES.name) is not None
-    growth = None if is_limited else Growth(module)
+    growth = None if is_limited else Growth(module, in_text=declares_types)
+    evaluate = _evaluator(context, options)
     before, declared, changes = _types(module), interfaces_in(module), 0
     rounds = options.string(_LEVEL.name) == _FAST
     applied = Counter[str]()
     for _ in range(_MOST_ROUNDS):
-        infer_shapes(module)
-        changes += simplify(module, evaluate, growth)
+        if declares_types:
+            changes += _simplify_declared(module, evaluate, context, growth)
+        else:
+            infer_shapes(module)
+            changes += simplify(module, evaluate, growth)
         combined = combine_operations(module, context.from_core, context.dialects, rounds=rounds)
         for function in module.defined_functions.values():
-            saved = move_transpositions(function, context.from_core, rounds=rounds)
+            saved = move_transpositions(function, context.from_core, context.dialects, rounds=rounds)
             combined += Counter({MOVED_TRANSPOSITIONS: saved} if saved else {})
         if not combined:
             break
@@ -86,6 +89,21 @@ def _simplify(module: Module, context: PassContext, options: PassOptions) -> Pas
         context.reports.append(report_of(SIMPLIFY.name, "", changes, {}))
         context.reports.extend([report_of(name, "core", count, {}) for name, count in applied.most_common()])
     return PassResult(module, changes + applied.total() > 0 or _types(module) != before)
+
+
+def _simplify_declared(module: Module, evaluate: Evaluate, context: PassContext, growth: Growth | None) -> int:
+    """Simplifies a program that declares its types, in place, and returns the number of changes."""
+    changes = 0
+    if growth is not None:
+        for function in module.defined_functions.values():
+            growth.plan(function, is_computed)
+
+    def limited(op: Op, operands: Sequence[Data]) -> Sequence[Data] | None:
+        result = None if op.is_annotated else evaluate(op, operands)
+        return result if result is None or growth is None or growth.permits(op, result) else None
+
+    changes += canonicalize_operations(module, SimplerForms(limited, context.dialects))
+    return changes + simplify(module, evaluate)
 
 
 def _fuse(module: Module, context: PassContext, options: PassOptions) -> PassResult:

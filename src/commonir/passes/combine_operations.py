@@ -23,9 +23,13 @@ from commonir.passes.core_forms import (
     CoreWriter,
     FromCore,
     core_form,
+    equal_operands,
     form_of_all_results,
     inner_form,
     is_tensor,
+    moved_value,
+    repeated_value,
+    replaced_with,
     shared_form,
 )
 from commonir.passes.partition_rules import SlicesToSplit, concatenated_parts, slice_of_operand, split_of_operands
@@ -49,12 +53,15 @@ that detached core operations define; None if the rule does not apply.
 
 
 class CombiningRule(NamedTuple):
-    """A rule for core operations of some classes. `rounds`: results may be rounded differently."""
+    """A rule for core operations of some classes. `rounds`: results may be rounded differently. `adds`: how many
+    operations more than go there may be, all of which compute less than these.
+    """
 
     name: str
     classes: tuple[type[core.CoreOp], ...]
     combine: Combine
     rounds: bool = False
+    adds: int = -1
 
 
 def combine_operations(
@@ -88,7 +95,9 @@ class _Steps:
         """Returns the steps for operations of a definition."""
         if definition.has_trait(traits.ConstantLike) or definition.has_trait(traits.Terminator):
             return ()
-        return (*self._dialect_steps(definition), self._combined)
+        # Those of other definitions are removed by their derived types already.
+        unneeded = (_unneeded,) if definition.infers_types else ()
+        return (*self._dialect_steps(definition), *unneeded, self._combined)
 
     def _dialect_steps(self, definition: type[Op]) -> Sequence[RewriteStep]:
         """Returns the steps for the rules of the dialect."""
@@ -127,14 +136,23 @@ class _Steps:
                 if value.type is result.type and len(op.results) == 1:
                     return rule.name, (value,)
                 continue
-            written = self._writer.written(value, 1)
+            # What goes makes room for several operations, if they are fewer.
+            most = max(1, len(replaced_with(op, value)) + rule.adds)
+            written = self._writer.written(value, most, op)
             if written is None or written.value.owner not in written.operations:
                 continue
             written.value.retype(result.type)
+            for built in written.operations:
+                built.location = op.location
             # Its other results are not used.
             return rule.name, (written.value, *op.results[1:])
         editor = self._split_once(op, form, self._writer) if isinstance(form.op, core.Slice) else None
         return None if editor is None else ("split once", editor)
+
+
+def _unneeded(op: Op) -> Rewritten | None:
+    operands = equal_operands(op)
+    return None if operands is None else ("operations that change nothing", operands)
 
 
 # -- about values
@@ -196,6 +214,15 @@ def _transposed_once(form: CoreForm, result: Value) -> Value | None:
     if perm == tuple(range(len(perm))):
         return inner.x if inner.x.type is result.type else None
     return core.transpose(inner.x, perm) if inner_form(form.x, core.Transpose) is not None else None
+
+
+def _repeated_once(form: CoreForm, result: Value) -> Value | None:
+    """A repetition of what is moved or repeated, or a transposition of what is repeated, where one operation does
+    both.
+    """
+    del result
+    inner = (moved_value if isinstance(form.op, core.BroadcastTo) else repeated_value)(form.x)
+    return None if inner is None else form.op.clone_shallow((inner,), ()).results[0]
 
 
 def _sliced_once(form: CoreForm, result: Value) -> Value | None:
@@ -410,6 +437,7 @@ def _averaged_with_padding(form: CoreForm, result: Value) -> Value | None:
 RULES: tuple[CombiningRule, ...] = (
     CombiningRule("shape once", _VIEWS, _reshaped_once),
     CombiningRule("transpose once", (core.Transpose,), _transposed_once),
+    CombiningRule("repeat once", (core.BroadcastTo, core.Transpose), _repeated_once),
     CombiningRule("slice once", (core.Slice,), _sliced_once),
     CombiningRule("concat once", (core.Concat,), _concatenated_once),
     CombiningRule("slices of concatenations", (core.Slice,), slice_of_operand),
@@ -426,5 +454,6 @@ RULES: tuple[CombiningRule, ...] = (
     CombiningRule("bias of convolutions", (core.Add, core.Sub), convolution_with_bias),
     CombiningRule("sums with zero", (core.Add,), _sum_with_zero, rounds=True),
     CombiningRule("affine products", AFFINE, affine_product, rounds=True),
+    CombiningRule("normalized products", (core.BatchNorm,), affine_product, rounds=True, adds=1),
     CombiningRule("convolutions of normalized values", (core.Conv,), convolution_of_normalized, rounds=True),
 )

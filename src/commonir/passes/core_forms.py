@@ -14,21 +14,21 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
-from commonir.ir.data import Data
+from commonir.ir.data import Data, computed_data
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType
 from commonir.notation import NotationError
-from commonir.ods import Form, Op, infer, known_data, operations_behind, traits
+from commonir.ods import Form, Op, known_data, operations_behind, trace, traits
 from commonir.passes.simplify import fully_folded
 
-FromCore = Callable[[Module, Function, str], Module | None]
-"""Converts a core module with one function to the dialect of another function, and to an operation set of it: that of
-the other function for an empty name. None if there is no such conversion.
+FromCore = Callable[[Module, str, str], Module | None]
+"""Converts a core module with one function to a dialect, by its name, and to an operation set of it. None if there is
+no such conversion.
 """
 
 
-def no_conversion(_module: Module, _function: Function, _operation_set: str) -> Module | None:
+def no_conversion(_module: Module, _dialect: str, _operation_set: str) -> Module | None:
     """Returns None: there is no conversion."""
     return None
 
@@ -60,6 +60,19 @@ def core_form(op: Operation | Block) -> CoreForm | None:
     return _form_of_results(op, 1)
 
 
+def equal_operands(op: Op) -> list[Value] | None:
+    """Returns the operands that the results of an operation are, in their order; None if one is computed."""
+    if op.has_trait(traits.Annotates):
+        return None
+    found = _traced(op, len(op.results))
+    if found is None:
+        return None
+    values, actual = found
+    results = [actual.get(v) for v in values]
+    equal = [v for v, r in zip(results, op.results, strict=True) if v is not None and v.type is r.type]
+    return equal if len(equal) == len(op.results) else None
+
+
 def form_of_all_results(op: Operation | Block) -> CoreForm | None:
     """Returns the core operation that computes all results of an operation, in their order; None if there is none."""
     return _form_of_results(op, len(op.results)) if isinstance(op, Op) else None
@@ -76,29 +89,38 @@ def _form_of_results(op: Op, count: int) -> CoreForm | None:
 
 def _reference(op: Op, count: int) -> tuple[core.CoreOp, _Actual] | None:
     """Returns the last core operation of a reference, and the values that the reference is about."""
-    if op.form is not Form.COMPOSITE or op.regions or not op.results:
+    found = _traced(op, count)
+    if found is None:
         return None
-    if op.has_trait(traits.ConstantLike) or not op.has_trait(traits.Pure):
-        return None
-    try:
-        derived = infer(op)
-    except (DiagnosticError, NotationError):
-        return None
-    if derived.is_data_dependent or len(derived.outputs) < count:
-        return None
-    values = [fully_folded(v) for v in derived.outputs[:count]]
+    values, actual = found
     owner = values[0].owner
     if not isinstance(owner, core.CoreOp) or owner.has_trait(traits.ConstantLike):
         return None
     if count > 1 and tuple(values) != owner.results:
         return None
+    return owner, actual
+
+
+def _traced(op: Op, count: int) -> tuple[list[Value], _Actual] | None:
+    """Returns the first results of a reference, folded, and the values that the reference is about."""
+    if op.form is not Form.COMPOSITE or op.regions or not op.results:
+        return None
+    if op.has_trait(traits.ConstantLike) or not op.has_trait(traits.Pure) or op.is_annotated:
+        return None
+    try:
+        derived = trace(op)
+    except (DiagnosticError, NotationError):
+        return None
+    if derived.is_data_dependent or len(derived.outputs) < count:
+        return None
+    values = [fully_folded(v) for v in derived.outputs[:count]]
     actual: _Actual = {}
     for placeholder, operand in zip(derived.inputs, op.grouped_operands(), strict=True):
         if isinstance(operand, tuple):
             actual.update(zip(placeholder, operand, strict=True))
         elif operand is not None:
             actual[placeholder] = operand
-    return owner, actual
+    return values, actual
 
 
 def _form(owner: core.CoreOp, actual: _Actual) -> CoreForm | None:
@@ -150,6 +172,59 @@ def inner_sum(value: Value, *classes: type[core.CoreOp]) -> tuple[CoreForm, Valu
     return None if form is None or added is None else (form, added)
 
 
+_MOVES = (core.BroadcastTo, core.Reshape, core.Squeeze, core.Unsqueeze, core.Transpose)
+
+
+def repeated_value(value: Value) -> Value | None:
+    """Returns a value that repeats elements of another one in its form by detached core operations; None for one that
+    is computed otherwise, or used elsewhere too.
+    """
+    owner = _only_used_result(value)
+    return None if owner is None else _in_moves(owner, needs_repetition=True)
+
+
+def moved_value(value: Value) -> Value | None:
+    """Like `repeated_value`, also for a value that only has its elements in other places."""
+    owner = _only_used_result(value)
+    return None if owner is None else _in_moves(owner, needs_repetition=False)
+
+
+def _in_moves(op: Op, *, needs_repetition: bool) -> Value | None:
+    found = _traced(op, 1)
+    if found is None or found[0][0] in found[1]:
+        return None
+    chain: list[core.CoreOp] = []
+    at = found[0][0]
+    while at not in found[1]:
+        if not isinstance(at.owner, _MOVES) or len(at.owner.operands) != 1:
+            return None
+        chain.append(at.owner)
+        at = fully_folded(at.owner.operands[0])
+    if needs_repetition and not any(isinstance(each, core.BroadcastTo) for each in chain):
+        return None
+    value = found[1][at]
+    for each in reversed(chain):
+        value = each.clone_shallow((value,), ()).results[0]
+    return value
+
+
+def repeated_constant(value: Value) -> Data | None:
+    """Returns the constant that a value repeats along axes, which are aligned at the end; None for another value."""
+    owner = value.owner
+    found = _traced(owner, 1) if isinstance(owner, Op) and value.index == 0 else None
+    last = None if found is None else found[0][0].owner
+    if found is None or not isinstance(last, core.BroadcastTo):
+        return None
+    at = inner = fully_folded(last.operands[0])
+    while isinstance(at.owner, core.Reshape | core.Squeeze | core.Unsqueeze):
+        at = fully_folded(at.owner.operands[0])
+    data = known_data(found[1][at]) if at in found[1] else None
+    if data is None or not isinstance(inner.type, TensorType):
+        return None
+    shape = inner.type.static_shape
+    return computed_data(inner.type, lambda: data.array().reshape(shape))
+
+
 def _only_used_result(value: Value) -> Op | None:
     """Returns the operation that computes a value as its first result, if one operation beside it uses the value."""
     user, owner = value.only_user, value.owner
@@ -166,6 +241,27 @@ def shared_form(value: Value, *classes: type[core.CoreOp]) -> CoreForm | None:
     return form if form is not None and isinstance(form.op, classes) else None
 
 
+def replaced_with(op: Op, value: Value) -> set[Operation]:
+    """Returns the operations that nothing uses any more where a value, which detached operations define, takes the
+    place of the results of one: that one, and those before it; constants do not count.
+    """
+    body = operations_behind((value,))
+    kept = {v for built in body for v in built.operands}
+    out: set[Operation] = {op}
+    pending: list[Operation] = [op]
+    while pending:
+        for v in pending.pop().operands:
+            owner = v.owner
+            if not isinstance(owner, Op) or owner in out or owner.parent is not op.parent or owner.regions:
+                continue
+            is_free = owner.has_trait(traits.Pure) and not owner.has_trait(traits.ConstantLike)
+            users = [(r, u) for r in owner.results for u in r.users]
+            if is_free and all(r not in kept and (u in out or u in body) for r, u in users):
+                out.add(owner)
+                pending.append(owner)
+    return out
+
+
 class Written(NamedTuple):
     """Values for results, and the operations that define them, detached and in order."""
 
@@ -179,22 +275,24 @@ class Written(NamedTuple):
 
 
 class CoreWriter:
-    """Writes core operations in the dialect of a function."""
+    """Writes core operations in the dialect of a function, or in that of an operation where functions of MLIR hold
+    operations of several.
+    """
 
     def __init__(self, function: Function, from_core: FromCore) -> None:
         self._function = function
         self._from_core = from_core
         self._names: set[str] | None = None
 
-    def written(self, value: Value, most: int, operation_set: str = "") -> Written | None:
-        """Returns a value that detached core operations define, which are erased, as one of the function's dialect.
+    def written(self, value: Value, most: int, like: Op, operation_set: str = "") -> Written | None:
+        """Returns a value that detached core operations define, which are erased, as one of the dialect of `like`.
 
         None if that takes more than a number of operations besides constants, or cannot be expressed. `operation_set`
         is another one than that of the function.
         """
-        return self.all_written((value,), most, operation_set)
+        return self.all_written((value,), most, like, operation_set)
 
-    def all_written(self, values: Sequence[Value], most: int, operation_set: str = "") -> Written | None:
+    def all_written(self, values: Sequence[Value], most: int, like: Op, operation_set: str = "") -> Written | None:
         """Returns several values like `written`; the operations that define them are erased, too."""
         body = operations_behind(values)
         own = {r for op in body for r in op.results}
@@ -203,7 +301,10 @@ class CoreWriter:
         for op in reversed(body):
             op.erase()
         try:
-            result = None if source is None else self._from_core(source.module, self._function, operation_set)
+            # Constants of graphs are of the dialect of their operations, of which the names may be chosen by users.
+            dialect = (self._function.constants or like.name).partition(".")[0]
+            version = operation_set or self._function.operation_set
+            result = None if source is None else self._from_core(source.module, dialect, version)
         except (DiagnosticError, NotationError):
             return None
         if source is None or result is None or len(result.main.inputs) != len(source.arguments):

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 
 from commonir.ir.core_types import core_type
 from commonir.ir.data import Data, data_of, rounded
+from commonir.ir.module import Function
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import ElementType, TensorType, Type, f32, f64
 from commonir.ods import Dialects, Form, Op, may_be_known, traits
 from commonir.ods.mlir_op import FromData
 from commonir.ods.type_rules import element_of
+from commonir.passes.named_values import constant_definition
 from commonir.passes.simplify import Evaluate
 from commonir.passes.taken_branches import constant_data
 from commonir.rewrite.greedy import Definers, RewriteStep, Rewritten, SelectiveRewriteStep
@@ -137,6 +139,16 @@ def constant_definitions(definition: type[Op], dialects: Dialects) -> tuple[type
     dialect = dialects.get(definition.name.partition(".")[0])
     names = () if dialect is None else dialect.constants
     return tuple([built for name in names if (built := dialects.find(name)) is not None])
+
+
+def constant_of(function: Function, like: Op, data: Data, type: Type, dialects: Dialects) -> Value | None:
+    """Returns a constant with some contents: that of a function, or of the dialect of an operation of it; None if it
+    has none.
+    """
+    definition = constant_definition(function)
+    if definition is not None:
+        return definition(data).results[0]
+    return build_constant(constant_definitions(like.__class__, dialects), data, type)
 
 
 def build_constant(definers: Sequence[type[Op]], data: Data, type: Type) -> Value | None:

@@ -18,6 +18,8 @@ from commonir.ods import Op, known_data, known_dims, traits
 _GROWTH_SHARE = 100
 _OPERATION_BYTES = 64
 """The least size of an operation in a file."""
+_TEXT_PER_BYTE = 3
+"""A number of 4 bytes has up to 8 digits, a sign, a dot and a comma."""
 _LARGE_BYTES = 256
 """Smaller constants, such as axes and bounds, do not join the operations that use them."""
 
@@ -25,13 +27,16 @@ _LARGE_BYTES = 256
 class Growth:
     """A limit for a program: folded constants may enlarge it by 1 % of its constants.
 
-    A constant that only such operations use makes room, shared among them, as does an operation that goes.
+    A constant that only such operations use makes room, shared among them, as does an operation that goes. `in_text`:
+    the file is a text, which states equal elements once.
     """
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, *, in_text: bool = False) -> None:
+        self._in_text = in_text
         # Also those that their definition computes, as onnx.Constant.
         contents = [known_data(op.results[0]) for op in module.walk() if len(op.results) == 1 and not op.operands]
-        self._left = sum([data.size_bytes for data in contents if data is not None]) // _GROWTH_SHARE
+        known = [data for data in contents if data is not None and not (in_text and data.splat() is not None)]
+        self._left = sum([data.size_bytes for data in known]) // _GROWTH_SHARE
         self._planned: set[Op] = set()
 
     def plan(self, function: Function, is_computed: Callable[[type[Op]], bool]) -> None:
@@ -39,9 +44,8 @@ class Growth:
 
         `is_computed` returns whether operations of a definition are folded.
         """
-        self._planned = set()
         for ops in _groups(function, is_computed):
-            growth = _growth_of(ops)
+            growth = self._growth_of(ops)
             if growth is not None and growth <= max(self._left, 0):
                 self._left -= growth
                 self._planned |= ops
@@ -50,19 +54,40 @@ class Growth:
         """Returns whether an operation may become constants, which then count."""
         if not op.operands or op in self._planned:
             return True
-        growth = sum([data.size_bytes for data in results]) - sum(map(_share_bytes, dict.fromkeys(op.operands)))
+        growth = sum(map(self._stored_bytes, results)) - sum(map(self._share_bytes, dict.fromkeys(op.operands)))
         left = self._left - growth + _OPERATION_BYTES
         if left < 0:
             return False
         self._left = left
         return True
 
+    def _growth_of(self, ops: set[Op]) -> int | None:
+        """Returns the bytes that folding some operations adds; None if they are not known."""
+        added = 0
+        constants: dict[Value, Data] = {}
+        for op in ops:
+            for r in op.results:
+                if all(user in ops for user in r.users):
+                    continue
+                size = _size_bytes(r)
+                if size is None:
+                    return None
+                added += size * (_TEXT_PER_BYTE if self._in_text else 1)
+            constants.update({v: data for v in op.operands if (data := known_data(v)) is not None})
+        freed = sum([self._stored_bytes(data) for v, data in constants.items() if all(user in ops for user in v.users)])
+        return added - freed - _OPERATION_BYTES * len(ops)
 
-def _share_bytes(value: Value) -> int:
-    """Returns the bytes of a constant for each of its users, if all of them may be folded; else 0."""
-    data, users = known_data(value), value.users
-    is_freed = all(known_data(v) is not None for user in users for v in user.operands)
-    return data.size_bytes // len(users) if data is not None and is_freed else 0
+    def _share_bytes(self, value: Value) -> int:
+        """Returns the bytes of a constant for each of its users, if all of them may be folded; else 0."""
+        data, users = known_data(value), value.users
+        is_freed = all(known_data(v) is not None for user in users for v in user.operands)
+        return self._stored_bytes(data) // len(users) if data is not None and is_freed and users else 0
+
+    def _stored_bytes(self, data: Data) -> int:
+        """Returns the bytes of a constant in the file, at most."""
+        if not self._in_text:
+            return data.size_bytes
+        return _TEXT_PER_BYTE * (data.size_bytes if data.splat() is None else data.element.size_bytes(1))
 
 
 def _size_bytes(value: Value) -> int | None:
@@ -114,20 +139,3 @@ def _is_returned(op: Op) -> bool:
 def _has_known_dims(value: Value) -> bool:
     dims = known_dims(value)
     return dims is not None and all(isinstance(d, int) for d in dims)
-
-
-def _growth_of(ops: set[Op]) -> int | None:
-    """Returns the bytes that folding some operations adds; None if they are not known."""
-    added = 0
-    constants: dict[Value, Data] = {}
-    for op in ops:
-        for r in op.results:
-            if all(user in ops for user in r.users):
-                continue
-            size = _size_bytes(r)
-            if size is None:
-                return None
-            added += size
-        constants.update({v: data for v in op.operands if (data := known_data(v)) is not None})
-    freed = sum([data.size_bytes for v, data in constants.items() if all(user in ops for user in v.users)])
-    return added - freed - _OPERATION_BYTES * len(ops)

@@ -186,7 +186,7 @@ class _Fusion:
 
     def _written(self, subgraph: Subgraph, proposal: Proposal, version: str = "") -> Written | None:
         """Returns the operations of the dialect for a proposal; None if they are the parts of its operation."""
-        written = self._writer.written(proposal.build(*proposal.inputs), proposal.most, version)
+        written = self._writer.written(proposal.build(*proposal.inputs), proposal.most, subgraph.root, version)
         if written is None:
             return None
         if written.value.owner in written.operations and all(o.name != subgraph.root.name for o in written.operations):

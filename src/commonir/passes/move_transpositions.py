@@ -19,10 +19,10 @@ from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ElementType, TensorType
 from commonir.notation import Permutation, is_identity
-from commonir.ods import Op, known_data, traits
-from commonir.passes.core_forms import CoreWriter, FromCore, Written, core_form
+from commonir.ods import Dialects, Op, known_data, traits
+from commonir.passes.core_forms import CoreWriter, FromCore, Written, core_form, repeated_value
+from commonir.passes.fold_to_constants import constant_of
 from commonir.passes.min_cut import UNLIMITED, MinCut
-from commonir.passes.named_values import constant_definition
 from commonir.passes.permuted_operations import Permuted, permuted, permuted_type
 from commonir.rewrite.replacing import replace_results
 
@@ -34,11 +34,11 @@ _MOST_OPERANDS = 64
 _MOST_USERS = 256
 
 
-def move_transpositions(function: Function, from_core: FromCore, *, rounds: bool = False) -> int:
+def move_transpositions(function: Function, from_core: FromCore, dialects: Dialects, *, rounds: bool = False) -> int:
     """Moves transpositions of a function, in place, and returns how many fewer remain."""
-    if function.referred_names or constant_definition(function) is None:
+    if function.referred_names:
         return 0
-    moves = _Moves(function, from_core, rounds)
+    moves = _Moves(function, from_core, dialects, rounds)
     transpositions = [op for op in function.walk_list() if moves.perm_of(op) is not None]
     return sum([moves.around(op) for op in transpositions])
 
@@ -71,12 +71,13 @@ class _New(NamedTuple):
 class _Moves:
     """Moves in one function."""
 
-    def __init__(self, function: Function, from_core: FromCore, rounds: bool) -> None:
+    def __init__(self, function: Function, from_core: FromCore, dialects: Dialects, rounds: bool) -> None:
+        self._function = function
+        self._dialects = dialects
         self._writer = CoreWriter(function, from_core)
-        self._constant = constant_definition(function)
         self._rounds = rounds
         self._perms: dict[Operation, Permutation | None] = {}
-        self._writable: dict[ElementType, bool] = {}
+        self._writable: dict[tuple[type[Op], ElementType], bool] = {}
         self._visited: set[tuple[Value, Permutation]] = set()
 
     def perm_of(self, op: Operation | Block | None) -> Permutation | None:
@@ -99,10 +100,10 @@ class _Moves:
                 return saved
             value = op.results[0] if is_after else core_form_operand(op)
             if value is not None:
-                saved += self._change(op.parent, value, _inverse(perm) if is_after else perm)
+                saved += self._change(op.parent, value, _inverse(perm) if is_after else perm, op)
         return saved
 
-    def _change(self, block: Block | None, value: Value, perm: Permutation) -> int:
+    def _change(self, block: Block | None, value: Value, perm: Permutation, like: Op) -> int:
         if block is None or (value, perm) in self._visited:
             return 0
         zone = self._zone(block, value, perm)
@@ -111,22 +112,23 @@ class _Moves:
         operations = [op for op in zone.operations if op in chosen] if saved > 0 else []
         is_done = (
             bool(operations)
-            and all(map(self._can_be_transposed, zone.perms))
-            and _Change(self, self._writer, zone, operations).apply(block)
+            and all(self._can_be_transposed(v, like) for v in zone.perms)
+            and _Change(self, self._writer, zone, operations, like).apply(block)
         )
         for found in zone.operations.values():
             if found.op.parent is None:
                 found.op.erase()
         return saved if is_done else 0
 
-    def _can_be_transposed(self, value: Value) -> bool:
+    def _can_be_transposed(self, value: Value, like: Op) -> bool:
         """Returns whether the dialect can transpose tensors of the element type of a value."""
-        type = value.type
-        assert isinstance(type, TensorType)
-        if type.element not in self._writable:
-            (argument,) = Block([type.with_shape((2, 3))]).arguments
-            self._writable[type.element] = self.transposition(argument, (1, 0)) is not None
-        return self._writable[type.element]
+        tensor = value.type
+        assert isinstance(tensor, TensorType)
+        key = type(like), tensor.element
+        if key not in self._writable:
+            (argument,) = Block([tensor.with_shape((2, 3))]).arguments
+            self._writable[key] = self.transposition(argument, (1, 0), like) is not None
+        return self._writable[key]
 
     # -- zones
 
@@ -214,7 +216,7 @@ class _Moves:
     def _add_operand(self, cut: MinCut, value: Value, perm: Permutation, inside: list[Operation]) -> None:
         """Adds the costs of a value that is computed outside: in its own order and in the other one."""
         before = self.perm_of(value.owner)
-        own, other = 0, int(not _is_trivial(value, perm))
+        own, other = 0, int(not _is_trivial(value, perm) and not self._is_repeated(value, perm))
         if before is not None:
             own = int(all(u in inside for u in value.users))
             other = int(not is_identity(_then(before, perm)))
@@ -251,16 +253,25 @@ class _Moves:
             for user in inside:
                 cut.add(user, ("other", value), UNLIMITED)
 
+    def _is_repeated(self, value: Value, perm: Permutation) -> bool:
+        """Returns whether the operation that computes a value repeats elements, and can do so in another order."""
+        inner = repeated_value(value)
+        if inner is None or not isinstance(value.owner, Op):
+            return False
+        written = self.transposition(inner, perm, value.owner)
+        for op in reversed(written.operations if written is not None else ()):
+            op.erase()
+        return written is not None
+
     # -- new operations
 
-    def transposition(self, value: Value, perm: Permutation) -> Written | None:
-        """Returns a detached transposition of a value."""
-        return self._writer.written(core.transpose(value, perm), 1)
+    def transposition(self, value: Value, perm: Permutation, like: Op) -> Written | None:
+        """Returns a detached transposition of a value, in the dialect of an operation."""
+        return self._writer.written(core.transpose(value, perm), 1, like)
 
-    def constant(self, data: Data) -> Op:
-        """Returns a detached constant."""
-        assert self._constant is not None
-        return self._constant(data)
+    def constant(self, data: Data, like: Op) -> Value | None:
+        """Returns a detached constant, in the dialect of an operation; None if it has none of these contents."""
+        return constant_of(self._function, like, data, data.type, self._dialects)
 
     def forget(self, ops: Iterable[Operation]) -> None:
         """Forgets what is known of operations that are erased."""
@@ -291,11 +302,12 @@ def _is_quantized(value: Value) -> bool:
 class _Change:
     """Changes the chosen operations of a zone."""
 
-    def __init__(self, moves: _Moves, writer: CoreWriter, zone: _Zone, chosen: list[Op]) -> None:
+    def __init__(self, moves: _Moves, writer: CoreWriter, zone: _Zone, chosen: list[Op], like: Op) -> None:
         self._moves = moves
         self._writer = writer
         self._zone = zone
         self._chosen = dict.fromkeys(chosen)
+        self._like = like
         self._changed: dict[Value, Value] = {}
         self._constants: dict[tuple[Value, Permutation], Value] = {}
 
@@ -303,7 +315,7 @@ class _Change:
         """Changes the operations; returns False, with nothing changed, if one cannot be written."""
         new: dict[Op, _New] = {}
         for op in self._chosen:
-            built = self._built(self._zone.operations[op])
+            built = self._built(op, self._zone.operations[op])
             if built is None:
                 return False
             new[op] = built
@@ -325,12 +337,12 @@ class _Change:
     def _is_unused_transposition(self, op: Operation) -> bool:
         return op.parent is not None and self._moves.perm_of(op) is not None and not op.results[0].is_used
 
-    def _built(self, permuted_op: Permuted) -> _New | None:
+    def _built(self, op: Op, permuted_op: Permuted) -> _New | None:
         placeholders = dict(zip(permuted_op.operands, permuted_op.arguments, strict=True))
         if not permuted_op.is_core:
             return _New((permuted_op.op,), permuted_op.op.results, placeholders)
         types = [r.type for r in permuted_op.op.results]
-        written = self._writer.all_written(permuted_op.op.results, 1)
+        written = self._writer.all_written(permuted_op.op.results, 1, op)
         if written is None or any(v.owner not in written.operations for v in written.values):
             return None
         for v, type in zip(written.values, types, strict=True):
@@ -392,7 +404,7 @@ class _Change:
         owner = value.owner
         is_here = isinstance(owner, Operation) and owner.parent is block
         at = owner.next if is_here and isinstance(owner, Operation) else block.first
-        written = self._moves.transposition(source, perm)
+        written = self._moves.transposition(source, perm, self._like)
         assert written is not None
         assert at is not None
         for built in written.operations:
@@ -403,11 +415,13 @@ class _Change:
     def _transposed_constant(self, value: Value, data: Data, perm: Permutation, op: Op) -> Value:
         key = value, perm
         if key not in self._constants:
-            made = self._moves.constant(_transposed_data(data, perm))
-            made.results[0].name = self._writer.unique_name(value.name) if value.name else ""
+            made = self._moves.constant(_transposed_data(data, perm), op)
+            assert made is not None
+            assert isinstance(made.owner, Op)
             assert op.parent is not None
-            op.parent.insert_before(op, made)
-            self._constants[key] = made.results[0]
+            made.name = self._writer.unique_name(value.name) if value.name else ""
+            op.parent.insert_before(op, made.owner)
+            self._constants[key] = made
         return self._constants[key]
 
     def _restore(self, op: Op, block: Block) -> None:
@@ -431,7 +445,7 @@ class _Change:
                         result.name = user.results[0].name
                     replace_results(user, (result,))
                 else:
-                    written = self._moves.transposition(result, whole)
+                    written = self._moves.transposition(result, whole, self._like)
                     assert written is not None
                     written.value.retype(user.results[0].type)
                     replace_results(user, (written.value,), written.operations)
@@ -443,7 +457,7 @@ class _Change:
     def _restore_for(self, op: Op, old: Value, result: Value, perm: Permutation) -> None:
         restored = result
         if not _is_trivial(old, perm):
-            written = self._moves.transposition(result, _inverse(perm))
+            written = self._moves.transposition(result, _inverse(perm), self._like)
             assert written is not None
             assert op.parent is not None
             for built in written.operations:

@@ -107,7 +107,7 @@ def _split(x: Value, parts: Sequence[_Part], slices: Sequence[Op], writer: CoreW
     if first is None or first.parent is not block:
         return None
     pieces = core.split(x, parts[0].axis, tuple([p.stop - p.start for p in parts]))
-    written = writer.all_written(pieces, 1)
+    written = writer.all_written(pieces, 1, slices[0])
     if written is None:
         return None
     editor = Editor()

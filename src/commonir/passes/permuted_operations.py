@@ -12,16 +12,12 @@ from itertools import islice, product
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
-from commonir.dialects import core
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import NotationError, Permutation, is_identity, permuted_result
-from commonir.ods import Derived, Form, Op, infer, known_data, operations_behind, traits
+from commonir.ods import Derived, Op, infer, known_data, operations_behind, traits
 from commonir.ods.fields import FieldKind
 from commonir.passes.core_forms import CoreForm, core_form
-from commonir.passes.simplify import fully_folded
-from commonir.rewrite.attempts import discard
-from commonir.rewrite.expand import expand, is_known
 
 _MOST_CANDIDATES = 16
 _COMPARED_BYTES = 1024
@@ -64,28 +60,10 @@ def permuted(op: Op, perm: Permutation) -> Permuted | None:
     result = _permuted_form(op, op.operands, op.results, perm, is_core=False)
     if result is not None:
         return result
-    form = core_form(op) or _expanded_form(op)
+    form = core_form(op)
     if form is None or type(form.op) is type(op):
         return None
     return _permuted_form(form.op, _flat(form), op.results, perm, is_core=True)
-
-
-def _expanded_form(op: Op) -> CoreForm | None:
-    """Returns the core form of an operation whose types are not traced, as `core_form` does for others."""
-    if op.form is not Form.COMPOSITE or not op.infers_types or len(op.results) != 1:
-        return None
-    arguments = dict(zip(op.operands, Block([v.type for v in op.operands]).arguments, strict=True))
-    try:
-        expansion = expand(op, [v if is_known(v) else arguments[v] for v in op.operands])
-    except (DiagnosticError, NotationError):
-        return None
-    owner = fully_folded(expansion.results[0]).owner
-    # Constants of the program are not used by what is only looked at.
-    discard([built for built in expansion.operations if built is not owner])
-    actual = {a: v for v, a in arguments.items()}
-    if not isinstance(owner, core.CoreOp) or any(v not in actual for v in owner.operands):
-        return None
-    return CoreForm(owner, tuple([actual[v] for v in owner.operands]))
 
 
 def _flat(form: CoreForm) -> tuple[Value, ...]:

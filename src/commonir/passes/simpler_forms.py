@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 from commonir.dialects import core
 from commonir.ir.module import Function
 from commonir.notation import NotKnownError
 from commonir.ods import Dialects, Op, known_data, may_be_known, traits
-from commonir.passes.fold_to_constants import constant_step
-from commonir.passes.named_values import constant_definition
+from commonir.passes.fold_to_constants import constant_of, constant_step
 from commonir.passes.simplify import Evaluate
 from commonir.rewrite.expand import equal_value, folded
 from commonir.rewrite.greedy import Definers, RewriteStep, Rewritten, SelectiveRewriteStep, function_step, rule_steps
@@ -38,7 +38,8 @@ class SimplerForms:
             return ()
         out: list[RewriteStep] = []
         if definition.constant_dims is not Op.constant_dims:
-            out.append(_folded if issubclass(definition, core.CoreOp) else _folded_to_dialect_constant)
+            is_core = issubclass(definition, core.CoreOp)
+            out.append(_folded if is_core else partial(_folded_to_dialect_constant, dialects=self._dialects))
         elif definition.fold is not Op.fold:
             out.append(_equal)
         computing = constant_step(definition, self._evaluate, self._dialects)
@@ -74,15 +75,16 @@ def _folded(op: Op) -> Rewritten | None:
     return None if value is None else (op.name, (value,))
 
 
-def _folded_to_dialect_constant(op: Op) -> Rewritten | None:
-    """Like `_folded`, for dialects other than core: known dims become a constant of the function's dialect."""
+def _folded_to_dialect_constant(op: Op, dialects: Dialects) -> Rewritten | None:
+    """Like `_folded`, for dialects other than core: known dims become a constant of the dialect."""
     value, function = folded(op), op.parent_op
     while function is not None and not isinstance(function, Function):
         function = function.parent_op
     if value is None or function is None or not isinstance(value.owner, core.Dims):
         return None if value is None else (op.name, (value,))
-    definition, data = constant_definition(function), value.owner.constant_data()
-    return None if definition is None or data is None else (op.name, definition(data).results)
+    data = value.owner.constant_data()
+    constant = None if data is None else constant_of(function, op, data, op.results[0].type, dialects)
+    return None if constant is None else (op.name, (constant,))
 
 
 def _equal(op: Op) -> Rewritten | None:

@@ -47,8 +47,16 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
     return core_to_linalg(module)
 
 
+def _beside(module: Module, _operation_set: str) -> Module:
+    return core_to_linalg(module)
+
+
 CONVERSION = Conversion(
-    "linalg", convert, format="mlir", core_rules=CoreRules(RULES, TARGET, finish, has_requirements=True)
+    "linalg",
+    convert,
+    format="mlir",
+    core_rules=CoreRules(RULES, TARGET, finish, has_requirements=True),
+    beside=_beside,
 )
 
 __all__ = ["CONVERSION", "RULES", "convert", "core_to_linalg"]

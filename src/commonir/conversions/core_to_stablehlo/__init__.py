@@ -51,6 +51,12 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
     return core_to_stablehlo(without_requirements(module, lost))
 
 
-CONVERSION = Conversion("stablehlo", convert, format="mlir", core_rules=CoreRules(RULES, TARGET, finish))
+def _beside(module: Module, _operation_set: str) -> Module:
+    return core_to_stablehlo(module)
+
+
+CONVERSION = Conversion(
+    "stablehlo", convert, format="mlir", core_rules=CoreRules(RULES, TARGET, finish), beside=_beside
+)
 
 __all__ = ["CONVERSION", "RULES", "convert", "core_to_stablehlo"]

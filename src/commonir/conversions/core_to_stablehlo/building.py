@@ -126,6 +126,7 @@ def placed(context: Context, x: Value, axes: Sequence[int], shape: Sequence[Dim]
         return x
     type = TensorType(element_of(x), tuple(shape))
     if numbers_of(shape) is not None and numbers_of(dims_of(x)) is not None:
+        x, axes = _before_moves(x, axes)
         return hlo.BroadcastInDim.build({"operand": x, "broadcast_dimensions": tuple(axes)}, [type]).results[0]
     x, axes = _before_ones(x, axes)
     pairs = list(enumerate(zip(dims_of(x), [shape[a] for a in axes], strict=True)))
@@ -137,6 +138,32 @@ def placed(context: Context, x: Value, axes: Sequence[int], shape: Sequence[Dim]
         "known_nonexpanding_dimensions": tuple([n for n, (d, to) in pairs if d == to]) or None,
     }
     return hlo.DynamicBroadcastInDim.build(arguments, [type]).results[0]
+
+
+def _before_moves(x: Value, axes: Sequence[int]) -> tuple[Value, Sequence[int]]:
+    """The tensor of which axes were moved or added, or that was repeated, with those that its axes become."""
+    while True:
+        match x.owner:
+            case hlo.Transpose(permutation=permutation, operand=source):
+                axes = [axes[permutation.index(n)] for n in range(len(permutation))]
+            case hlo.BroadcastInDim(broadcast_dimensions=places, operand=source):
+                axes = [axes[p] for p in places]
+            case hlo.Reshape(operand=source) if (kept := _kept_axes(dims_of(source), dims_of(x))) is not None:
+                axes = [axes[p] for p in kept]
+            case _:
+                return x, axes
+        x = source
+
+
+def _kept_axes(before: Sequence[Dim], after: Sequence[Dim]) -> list[int] | None:
+    """The places of axes in a shape that has others of size 1 besides; None where there is another difference."""
+    out: list[int] = []
+    for n, d in enumerate(after):
+        if len(out) < len(before) and before[len(out)] == d:
+            out.append(n)
+        elif d != 1:
+            return None
+    return out if len(out) == len(before) else None
 
 
 def _before_ones(x: Value, axes: Sequence[int]) -> tuple[Value, Sequence[int]]:
@@ -217,7 +244,15 @@ def _without_ones(context: Context, x: Value, remaining: Sequence[int]) -> Value
 
 def transposed(x: Value, permutation: Sequence[int]) -> Value:
     """A tensor with its axes in another order; itself when the order is the same."""
-    return x if list(permutation) == sorted(permutation) else hlo.Transpose(x, tuple(permutation)).result_
+    if list(permutation) == sorted(permutation):
+        return x
+    match x.owner:
+        case hlo.BroadcastInDim(broadcast_dimensions=places, operand=source):
+            type = TensorType(element_of(x), tuple([dims_of(x)[p] for p in permutation]))
+            axes = tuple([list(permutation).index(p) for p in places])
+            return hlo.BroadcastInDim.build({"operand": source, "broadcast_dimensions": axes}, [type]).results[0]
+        case _:
+            return hlo.Transpose(x, tuple(permutation)).result_
 
 
 def part(context: Context, x: Value, starts: Sequence[Dim], stops: Sequence[Dim], steps: Sequence[int]) -> Value:

@@ -59,7 +59,13 @@ def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> M
     return core_to_tosa(without_requirements(module, lost))
 
 
+def _beside(module: Module, _operation_set: str) -> Module:
+    return core_to_tosa(module)
+
+
 # Forms of the operations of tosa change with versions of MLIR, but for the one that all operations have.
-CONVERSION = Conversion("tosa", _convert, format="mlir-generic", core_rules=CoreRules(RULES, TARGET, finish))
+CONVERSION = Conversion(
+    "tosa", _convert, format="mlir-generic", core_rules=CoreRules(RULES, TARGET, finish), beside=_beside
+)
 
 __all__ = ["CONVERSION", "RULES", "TOSA_FIRST", "core_to_tosa"]

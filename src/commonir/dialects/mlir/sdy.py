@@ -54,7 +54,7 @@ class Mesh(MlirOp, name="sdy.mesh", traits=(SymbolTrait,), assembly="$sym_name `
     mesh: Attribute = attribute(_MESH)
 
 
-class _Annotation(MlirOp, traits=(traits.Pure, SameOperandsAndResultType)):
+class _Annotation(MlirOp, traits=(traits.Pure, traits.Annotates, SameOperandsAndResultType)):
     """A note on a tensor, which is returned as it is."""
 
     def reference(self, input: Value) -> Value:

@@ -16,6 +16,7 @@ DIALECT = Dialect(
     "linalg",
     [Index_, Yield, *(d for m in _MODULES for d in definitions_in(vars(m), "linalg"))],
     summary="Operations on tensors as scalar programs over iteration spaces.",
+    constants="arith.constant",
     rules="commonir.dialects.mlir.linalg.rules:RULES",
     own="commonir.dialects.mlir.linalg:OWN",
 )

@@ -41,5 +41,6 @@ DIALECT: Dialect = Dialect(
     "stablehlo",
     definitions_in(globals(), "stablehlo"),
     summary="Tensor operations that jax and torch export.",
+    constants="stablehlo.constant",
     own="commonir.dialects.mlir.stablehlo.dimension_numbers:OWN",
 )

@@ -438,6 +438,10 @@ def _aligned(a: Value, b: Value, places: tuple[int, ...] | None) -> tuple[Value,
     at = [places if places is not None and len(s) < rank else range(rank - len(s), rank) for s in (left, right)]
     sizes: list[Dim] = [1] * rank
     for shape, own in zip((left, right), at, strict=True):
+        if len(own) != len(shape) or any(not 0 <= d < rank for d in own):
+            raise NotationError(
+                f"broadcast_dimensions must name one of {rank} axes for each of {len(shape)}, found {list(own)}"
+            )
         for d, n in zip(own, shape, strict=True):
             sizes[d] = n if n != 1 else sizes[d]
     return broadcast_in(a, tuple(at[0]), sizes), broadcast_in(b, tuple(at[1]), sizes)
@@ -617,5 +621,6 @@ DIALECT = Dialect(
     "chlo",
     (*definitions_in(globals(), "chlo"), RaggedDot, Scan),
     summary="What jax and torch export beside stablehlo.",
+    constants="stablehlo.constant",
     own="commonir.dialects.mlir.stablehlo.dimension_numbers:CHLO",
 )

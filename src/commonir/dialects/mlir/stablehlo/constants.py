@@ -6,7 +6,7 @@ Source: StableHLO specification, constant, iota, dynamic_iota.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
@@ -31,12 +31,13 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Type, i64
 from commonir.ods import attr_types, attribute, known_dims, operand, result, traits
+from commonir.ods.mlir_op import FromData
 from commonir.ods.operand_shapes import static_dims
 from commonir.ods.text_form import CustomForm
 from commonir.symbolic import Dim
 
 
-class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, traits.Pure)):
+class Constant(HloOp, FromData, name="stablehlo.constant", traits=(traits.ConstantLike, traits.Pure)):
     """A compile-time constant tensor."""
 
     custom_form: ClassVar[CustomForm | None] = forms.ConstantForm()
@@ -45,6 +46,10 @@ class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, tr
 
     value: Data = attribute(attr_types.data)
     output: Value = result(StaticTensor)
+
+    @classmethod
+    def from_data(cls, data: Data, type: Type) -> Self | None:
+        return cls.build({"value": data}, (type,)) if type is data.type else None
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:
         element_type = element(self.results[0])

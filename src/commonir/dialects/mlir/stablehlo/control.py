@@ -211,7 +211,7 @@ class While(HloOp, name="stablehlo.while", traits=(RETURNS,)):
         return new_op.results or new_op
 
 
-class OptimizationBarrier(HloOp, name="stablehlo.optimization_barrier", traits=(traits.Pure,)):
+class OptimizationBarrier(HloOp, name="stablehlo.optimization_barrier", traits=(traits.Pure, traits.Annotates)):
     """Returns its operands, and prevents optimizations across it."""
 
     custom_form: ClassVar[CustomForm | None] = forms.BarrierForm()
