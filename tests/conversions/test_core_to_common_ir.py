@@ -31,6 +31,7 @@ def _lowered(text: str) -> Module:
     return cir.lower(parse_module(text, Dialects()))
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.parametrize("name", ["lstm_fp32", "control_iOS18", "gpt2_fp32", "minilm_fp32"])
 @pytest.mark.parametrize("suffix", [".cir", ".cir.json"])
 def test_programs_compute_the_same_as_common_ir_files(name: str, suffix: str, tmp_path: Path) -> None:

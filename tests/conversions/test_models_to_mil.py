@@ -23,7 +23,7 @@ def _name(package: Path) -> str:
     return package.parent.name if package.stem == "model" else f"{package.parent.name}-{package.stem}"
 
 
-@pytest.mark.fast_every(4)
+@pytest.mark.fast_every(6)
 @pytest.mark.slow_cases(
     "bert_flexible_length_*", "gpt2_attention_*", "llama_stateful_*", "mobilenet_v2_*", "segformer_*", "swin_*",
     "t5_encoder_*", "*_fp32",

@@ -22,6 +22,7 @@ def _in_opset(it: Drawn, opset: int) -> onnx.ModelProto:
     return onnx.load_from_string(commonir.dumps(commonir.convert(module, "onnx", opset=opset)))
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("opset", [12, 15])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_images_are_read_at_positions_without_an_operator_for_that(seed: int, opset: int) -> None:
@@ -146,6 +147,7 @@ def test_axes_that_an_input_gives_choose_a_branch(operator: str, axes: list[int]
     assert difference(run_with_onnxruntime(_older(model, 13), inputs), expected, 1e-6) is None
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("opset", [11, 13, 16])
 @pytest.mark.parametrize("reduction", ["add", "mul", "max", "min"])
 @pytest.mark.parametrize("operator", ["ScatterElements", "ScatterND"])

@@ -272,6 +272,7 @@ INTEGER_OPERATORS = {
 }
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64])
 @pytest.mark.parametrize("name", INTEGER_OPERATORS)
 def test_integers_are_computed_as_older_opsets_can(name: str, dtype: type[np.generic], tmp_path: Path) -> None:

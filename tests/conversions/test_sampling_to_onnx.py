@@ -58,6 +58,7 @@ def test_affine_is_grid_sample(flexible: bool) -> None:
     agree("affine", "CoreML5", inputs, flexible=flexible)
 
 
+@pytest.mark.fast_every(3)
 @FLEXIBLE
 @pytest.mark.parametrize("mode", ["DEFAULT", "ALIGN_CORNERS", "OFFSET_CORNERS", "UNALIGN_CORNERS"])
 def test_crop_resize_is_grid_sample(mode: str, flexible: bool) -> None:
@@ -101,6 +102,7 @@ def test_resize_is_resize_or_weights(mode: str, kind: str, sizes: tuple[int, int
     agree("resize", "CoreML7", inputs, flexible=how == "flexible", computed=("shape",) if how == "computed" else ())
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.slow_cases("6-LINEAR")
 @pytest.mark.parametrize("kind", ["LINEAR", "NEAREST_NEIGHBOR"])
 @pytest.mark.parametrize("rank", [1, 2, 3, 4, 5, 6])

@@ -181,6 +181,7 @@ def kept(outputs: Any) -> list[int]:
     return [BOXES.tolist().index(row) for row in rows]
 
 
+@pytest.mark.fast_every(4)
 @engines
 @pytest.mark.parametrize(
     ("name", "thresholds", "expected"),

@@ -49,6 +49,7 @@ def _converted(drawn: DrawnGraph, route: str) -> onnx.ModelProto:
     return onnx.load_from_string(commonir.dumps(commonir.convert(source, "onnx", opset=ROUTES[route])))
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize(("seed", "route"), [(n, r) for n in range(100, 116) for r in ROUTES if (n, r) not in REFUSED])
 def test_a_converted_graph_gives_the_same_for_all_sizes(seed: int, route: str) -> None:
     drawn = drawn_graph(seed)

@@ -62,6 +62,7 @@ _PUBLISHED = {
 }
 
 
+@pytest.mark.fast_every(3)
 @ENGINES
 @FLEXIBLE
 @pytest.mark.parametrize("name", _PUBLISHED)

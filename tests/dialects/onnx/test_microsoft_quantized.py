@@ -217,6 +217,7 @@ def packed(numbers: Array, bits: int) -> Array:
     return (rows << (np.arange(per_byte) * bits)).sum(-1).astype(np.uint8)
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @pytest.mark.parametrize(("size", "block"), [(64, 32), (48, 32), (16, 16), (96, 16)])
 @pytest.mark.parametrize("is_constant", [False, True])

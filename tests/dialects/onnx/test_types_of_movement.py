@@ -62,6 +62,7 @@ def _takes(operator: str, name: str) -> bool:
     return any(f"tensor({spelled})" in c.allowed_type_strs for c in schema.type_constraints)
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
 @pytest.mark.parametrize("name", TensorProto.DataType.keys()[1:])
 def test_elements_of_every_type_are_moved(name: str, engine: str) -> None:

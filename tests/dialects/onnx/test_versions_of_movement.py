@@ -169,6 +169,7 @@ def _name(case: Case) -> str:
     return f"{case.opset}-{case.body.partition('= ')[2][:60]}"
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
 @pytest.mark.parametrize("case", [pytest.param(c, id=_name(c)) for c in CASES])
 def test_versions_mean_what_onnxruntime_computes(case: Case, engine: str) -> None:

@@ -191,6 +191,7 @@ BREAKS: list[tuple[str, Message, str]] = [
 ]
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize(("type", "attribute"), OBEYS)
 def test_a_value_of_the_declared_type_is_accepted_and_written_as_it_was(
     type: str, attribute: Message, tmp_path: Path
