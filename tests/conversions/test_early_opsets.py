@@ -248,6 +248,33 @@ def test_branches_of_different_shapes_are_refused_before_opset_11() -> None:
     assert cir.convert(module, "onnx", opset=13)
 
 
+_LISTS = helper.make_sequence_type_proto(helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, [2]))
+
+
+@pytest.mark.parametrize(
+    ("operator", "type", "opset", "since"),
+    [("SequenceErase", _LISTS, 11, 13), ("Identity", helper.make_optional_type_proto(_LISTS), 15, 16)],
+)
+def test_branches_return_what_is_no_tensor_from_its_version_on(
+    operator: str, type: onnx.TypeProto, opset: int, since: int
+) -> None:
+    value, condition = helper.make_value_info("s", type), helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, [])
+    branches: dict[str, Any] = {
+        f"{name}_branch": helper.make_graph(
+            [_node(operator, "s", name)], name, [], [helper.make_value_info(name, type)]
+        )
+        for name in ("then", "else")
+    }
+    nodes = [helper.make_node("If", ["c"], ["y"], **branches)]
+    graph = helper.make_graph(nodes, "g", [value, condition], [helper.make_value_info("y", type)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    onnx.checker.check_model(model, full_check=True)
+    module = cir.loads(model.SerializeToString(), format="onnx")
+    with pytest.raises(cir.DiagnosticError, match=f"came with opset {since}"):
+        cir.convert(module, "onnx", opset=opset)
+    onnx.checker.check_model(_written(module, since), full_check=True)
+
+
 def _written(module: cir.Module, opset: int) -> onnx.ModelProto:
     return onnx.load_from_string(cir.dumps(cir.convert(module, "onnx", opset=opset)))
 

@@ -142,11 +142,11 @@ class _Reference:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._rounds_to_half = _rounds_to_half(path)
         try:
             self._run = onnxruntime_runner(path)
         except Unsupported as error:
             raise OracleRefuses(str(error)) from error
+        self._rounds_to_half = _rounds_to_half(path)
         self.inputs: Mapping[str, Value] = {}
         try:
             self.module = commonir.load(path)
@@ -262,11 +262,23 @@ class _Reference:
         self.require(list(commonir.run(module, inputs or self.inputs).values()))
 
     def require_of_file(self, path: Path) -> None:
-        """Runs a model that we wrote with onnxruntime and compares. Raises: Disagreement, also for its refusal."""
+        """Runs a model that we wrote with onnxruntime and compares. Raises: Disagreement, also for its refusal;
+        OracleRefuses, where the optimization of onnxruntime alone makes it differ.
+        """
+        try:
+            self._require_of_file(path)
+        except Disagreement as error:
+            with suppress(Disagreement):
+                self._require_of_file(path, optimizes=False)
+                raise OracleRefuses(f"onnxruntime agrees without its optimization; with it: {error}") from error
+            raise
+
+    def _require_of_file(self, path: Path, *, optimizes: bool = True) -> None:
         try:
             # Inputs that may have become constants are not given.
             names = {i.name for i in onnx.load(path, load_external_data=False).graph.input}
-            outputs = onnxruntime_runner(path)({n: v for n, v in self.inputs.items() if n in names})
+            inputs = {n: v for n, v in self.inputs.items() if n in names}
+            outputs = onnxruntime_runner(path, optimizes=optimizes)(inputs)
         except Exception as error:
             raise Disagreement(f"onnxruntime refuses the result: {first_line(error)}") from error
         self.require(outputs)

@@ -48,7 +48,22 @@ from commonir.ir.types import (
     unknown,
 )
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import Form, Known, Op, by_version, element_type, is_short, known_data, known_dims, results_of, traits
+from commonir.ods import (
+    Form,
+    Known,
+    Op,
+    by_version,
+    element_type,
+    is_short,
+    known_data,
+    known_dims,
+    lists,
+    optionals,
+    results_of,
+    traits,
+    types,
+)
+from commonir.ods.patterns import ElementClass, TypeClass
 from commonir.symbolic import Dim
 
 # Element types that came with a version of the operator set carry its number.
@@ -81,6 +96,11 @@ ANY = by_version(
 )  # fmt: skip
 """Every element type a version knows. An operator that uses it states its versions: not all changed with each of them.
 """
+
+
+def anything(tensors: ElementClass, contents: ElementClass) -> TypeClass:
+    """Returns the types of values of a version: tensors of one set; lists and optional values of those of another."""
+    return types(tensors, lists(contents), optionals(contents), optionals(lists(contents)))
 
 
 _FOLLOWED = INTEGERS | BOOLEAN | element_type(f32, f64)

@@ -8,11 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 
-from commonir.base.codes import MALFORMED_REGION, UNTRUSTED_SHAPE
+from commonir.base.codes import MALFORMED_REGION, UNTRUSTED_SHAPE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import plural
 from commonir.dialects import core
-from commonir.dialects.onnx.base import ANY_1, OnnxOp, axis_from_start, rank_of
+from commonir.dialects.onnx.base import (
+    ANY_1,
+    ANY_13,
+    ANY_19,
+    ANY_21,
+    ANY_23,
+    ANY_24,
+    ANY_25,
+    OnnxOp,
+    anything,
+    axis_from_start,
+    rank_of,
+)
 from commonir.dialects.onnx.program import check_graph, returned
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ListType, OptionalType, TensorType, Type, boolean, i64, tensor, unknown
@@ -30,6 +42,7 @@ from commonir.ods import (
     region,
     result,
     types,
+    types_by_version,
 )
 from commonir.ods.branching import Conditional
 from commonir.ods.patterns import version_number
@@ -39,6 +52,17 @@ _COUNTER, _ANSWER = tensor(i64), tensor(boolean)
 _NO_LIMIT = 2**63 - 1
 _ANY_SHAPES = 11
 """The version from which on the branches of `If` need not return values of one shape."""
+_HANDED_ON = types_by_version(
+    opset1=types(ANY_1),
+    opset13=types(ANY_1, lists(ANY_1)),
+    opset16=anything(ANY_13, ANY_13),
+    opset19=anything(ANY_19, ANY_19),
+    opset21=anything(ANY_21, ANY_21),
+    opset23=anything(ANY_23, ANY_23),
+    opset24=anything(ANY_24, ANY_24),
+    opset25=anything(ANY_25, ANY_25),
+)
+"""The types of results of `If`, and of what `Loop` hands on from round to round."""
 
 
 def _stacked(type: Type, rounds: Dim | None = None) -> Type:
@@ -139,6 +163,16 @@ def _untrusted(graph: Region, received: Sequence[Type]) -> list[Value]:
     return [argument for argument, _, is_harmless in _contradicted(graph, received) if is_harmless]
 
 
+def _newer_types(op: OnnxOp, values: Iterable[Value], what: str) -> Iterator[Diagnostic]:
+    """Yields diagnostics for values of types that an operator does not hand on in its version."""
+    for n, type in enumerate([v.type for v in values]):
+        if type is unknown or _HANDED_ON.at(op.since).admits(type):
+            continue
+        later = min([version_number(v) for v, known in _HANDED_ON.versions.items() if known.admits(type)], default=0)
+        message = f"{op.name}: {what} {n} has the type {type}"
+        yield Diagnostic(WRONG_TYPE, f"{message}, which came with opset {later}" if later else message)
+
+
 def _require_fit(op: Operation, graph: Region, received: Sequence[Type]) -> None:
     """Raises: DiagnosticError when a nested graph cannot receive values of some types."""
     _require(_misfits(op, graph, received))
@@ -210,6 +244,7 @@ class If(
         count = len(self.results)
         yield from _counts(self, self.then_branch, 0, count)
         yield from _counts(self, self.else_branch, 0, count)
+        yield from _newer_types(self, self.results, "result")
         first, second = returned(self.then_branch), returned(self.else_branch)
         if len(first) != len(second):
             text = f"{self.name}: the branches give {len(first)} and {len(second)} outputs"
@@ -255,6 +290,8 @@ class Loop(OnnxOp, name="onnx.Loop", since="opset1 opset11 opset13 opset16 opset
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from _counts(self, self.body, len(self.v_initial) + 2, len(self.v_initial) + 1)
+        yield from _newer_types(self, self.v_initial, "initial value")
+        yield from _newer_types(self, self.results, "result")
         yield from _misfits(self, self.body, [v.type for v in self.v_initial])
         yield from _unpromised(self, self.body, [v.type for v in self.v_initial])
 

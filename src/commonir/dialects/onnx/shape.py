@@ -24,6 +24,7 @@ from commonir.dialects.onnx.base import (
     NUMBERS_1,
     POSITIONS,
     OnnxOp,
+    anything,
     axis_from_start,
     element_of,
     fixed,
@@ -47,12 +48,11 @@ from commonir.ods import (
     lists,
     one_of,
     operand,
-    optionals,
     result,
     types,
     types_by_version,
 )
-from commonir.ods.patterns import ElementClass, TypeClass, version_number
+from commonir.ods.patterns import version_number
 from commonir.ods.requiring import Requiring
 from commonir.symbolic import Dim, at_least, ceil_div, element_count, floor_div, largest, smallest
 
@@ -635,10 +635,6 @@ class SpaceToDepth(OnnxOp, name="onnx.SpaceToDepth", since="opset1 opset13 opset
         return core.space_to_depth(input, self.blocksize, core.BlockOrder(self.mode))
 
 
-def _anything(tensors: ElementClass) -> TypeClass:
-    return types(tensors, lists(ANY_1), optionals(ANY_1), optionals(lists(ANY_1)))
-
-
 class Identity(
     OnnxOp, name="onnx.Identity", since="opset1 opset13 opset14 opset16 opset19 opset21 opset23 opset24 opset25"
 ):
@@ -650,12 +646,12 @@ class Identity(
         opset1=types(ANY_1),
         opset13=types(ANY_13),
         opset14=types(ANY_13, lists(ANY_1)),
-        opset16=_anything(ANY_13),
-        opset19=_anything(ANY_19),
-        opset21=_anything(ANY_21),
-        opset23=_anything(ANY_23),
-        opset24=_anything(ANY_24),
-        opset25=_anything(ANY_25),
+        opset16=anything(ANY_13, ANY_1),
+        opset19=anything(ANY_19, ANY_1),
+        opset21=anything(ANY_21, ANY_1),
+        opset23=anything(ANY_23, ANY_1),
+        opset24=anything(ANY_24, ANY_1),
+        opset25=anything(ANY_25, ANY_1),
     )
 
     def reference(self, input: Value) -> Value:
