@@ -386,6 +386,8 @@ not known (`?`) stay, as do those with attributes that their definition does not
 those that return their operands to tell compilers something, such as barriers.
 A rule applies where it leaves fewer operations, and nothing else uses the results between them. Rules of the level
 `fast` (`cir opt --level fast`, `simplify{level=fast}`) may change how results are rounded; all others keep every bit.
+A folded constant has the bits that `cir run` computes. onnxruntime rounds functions such as sine, exponential and
+logarithm differently in the last bits, so that its results on an optimized model may differ by as much.
 
 Other optimizers round by default: onnxslim folds normalizations into convolutions and makes `Gemm` of `MatMul` and
 `Add`. Where a model has such operations, `cir opt` leaves as few only at the level `fast`
