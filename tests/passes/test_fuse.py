@@ -399,3 +399,16 @@ def test_a_slice_to_a_computed_stop_beside_what_is_fused_is_no_fault(tmp_path: P
     onnx.save(model, path)
     names = Counter(op.name for op in cir.optimize(cir.load(path), passes="fuse").walk())
     assert (names["onnx.Gelu"], names["onnx.Slice"]) == (1, 1)
+
+
+def test_nodes_that_are_not_sorted_are_fused_in_another_operator_set(tmp_path: Path) -> None:
+    path, after = tmp_path / "m.onnx", tmp_path / "after.onnx"
+    _save(path, GELU_ERF, ROWS, 17)
+    model = onnx.load(path)
+    nodes = [*model.graph.node][::-1]
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    onnx.save(model, path)
+    cir.save(cir.convert(cir.load(path), "onnx", opset=20, fuse="gelu"), after)
+    assert [node.op_type for node in onnx.load(after).graph.node] == ["Gelu"]
+    np.testing.assert_allclose(_outputs(after, ROWS)[0], _outputs(path, ROWS)[0], rtol=1e-5, atol=1e-5, strict=True)

@@ -303,12 +303,14 @@ def _converted_directly(
 ) -> Module | None:
     """Returns a program that need not be lowered, with all operations that the target has; None for others."""
     from commonir.conversions.conversion import DEFAULT_OPTIONS  # noqa: PLC0415
+    from commonir.passes.order_nodes import order_nodes  # noqa: PLC0415
 
     if is_own:
         sized = _with_dims(module, dims, None)
         if options == DEFAULT_OPTIONS:
             return sized
-        return None if conversion.within is None else conversion.within(sized, options, diagnostics)
+        # Operations are transcribed in their order.
+        return None if conversion.within is None else conversion.within(order_nodes(sized), options, diagnostics)
     return conversion.direct(module, diagnostics) if options == DEFAULT_OPTIONS and not dims else None
 
 
