@@ -13,6 +13,8 @@ from commonir.tablegen import lexer, parser
 from commonir.tablegen.errors import EvaluationError
 from commonir.tablegen.regular_expressions import RegularExpression
 
+from tests.work_counts import lines_of
+
 
 def _refusal(tmp_path: Path, text: str, **files: str) -> Diagnostic:
     for name, content in files.items():
@@ -140,6 +142,36 @@ def test_multiclasses_that_double_at_each_step_are_refused(tmp_path: Path, monke
     steps = [f"multiclass M{n} {{ defm a : M{n - 1}; defm b : M{n - 1}; }}" for n in range(1, 40)]
     result = _refusal(tmp_path, "\n".join(['multiclass M0 { def "" {} }', *steps, "defm X : M39;"]))
     assert (result.code, result.message) == (file_codes.TABLEGEN_RULE, "'M10' holds more than 1,000 records")
+
+
+def test_names_in_nested_multiclasses_take_one_step_for_each_record(tmp_path: Path) -> None:
+    """A text is added to the names at each of them: joined to the texts before, not resolved with them."""
+
+    def work(depth: int) -> int:
+        steps = [f'multiclass M{n} {{ defm a : M{n - 1}; def "" {{}} }}' for n in range(1, depth)]
+        path = tmp_path / "main.td"
+        path.write_text("\n".join(['multiclass M0 { def "" {} }', *steps, f"defm X : M{depth - 1};"]))
+        return lines_of(lambda: tablegen.load(path))
+
+    work(4)
+    # The records are as many as the square of the depth.
+    assert work(40) < 4.6 * work(20)
+
+
+def test_dags_that_double_are_written_once_and_refused_where_their_json_is_too_large(tmp_path: Path) -> None:
+    def text(depth: int) -> str:
+        dags = [f"defvar d{n + 1} = (op d{n}, d{n});" for n in range(depth)]
+        return "\n".join(["def op; defvar d0 = (op 1);", *dags, f"def x {{ dag y = d{depth}; }}"])
+
+    def work(depth: int) -> int:
+        (tmp_path / "main.td").write_text(text(depth))
+        return lines_of(lambda: tablegen.records_json(tablegen.load(tmp_path / "main.td")))
+
+    work(2)
+    assert work(14) < 2.3 * work(7)
+    (tmp_path / "main.td").write_text(text(18))
+    with pytest.raises(DiagnosticError, match="'y' would have more than 16,777,216 characters as JSON"):
+        tablegen.records_json(tablegen.load(tmp_path / "main.td"))
 
 
 def test_loops_that_would_make_too_many_records_are_refused_before_they_do(tmp_path: Path) -> None:

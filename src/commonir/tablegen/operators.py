@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING
 from commonir.tablegen.errors import EvaluationError
 from commonir.tablegen.folding import FOLDERS, FoldingContext, int_of
 from commonir.tablegen.types import ListType, RecordType, Type
-from commonir.tablegen.values import FINAL, Dag, DefRef, Int, Key, List, Resolver, Value, Variable, is_same, union
+from commonir.tablegen.values import (
+    FINAL,
+    Dag,
+    DefRef,
+    Int,
+    Key,
+    List,
+    Resolver,
+    String,
+    Value,
+    Variable,
+    is_same,
+    union,
+)
 
 if TYPE_CHECKING:
     from commonir.tablegen.lexer import Location
@@ -99,6 +112,18 @@ class Operation(Value):
             case _:
                 declared = f"<{self.declared_type}>" if self.op in _TYPED and self.declared_type is not None else ""
                 return f"!{self.op}{declared}({', '.join(shown)})"
+
+
+def joined_name(name: Value) -> Value:
+    """Returns the name of a record with texts after an unknown prefix joined to one.
+
+    Multiclasses in each other add a text each, and the names of all their records are resolved at each of them.
+    """
+    match name:
+        case Operation(op="strconcat", args=(Operation(op="strconcat", args=(prefix, String() as a)), String() as b)):
+            return Operation("strconcat", (prefix, String(a.value + b.value)), name.type)
+        case _:
+            return name
 
 
 class Repetition(Value):

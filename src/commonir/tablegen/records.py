@@ -16,7 +16,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.tablegen.errors import EvaluationError
 from commonir.tablegen.folding import int_of
 from commonir.tablegen.lexer import Location
-from commonir.tablegen.operators import Instance, cast
+from commonir.tablegen.operators import Instance, cast, joined_name
 from commonir.tablegen.types import BitsType, RecordType, Type
 from commonir.tablegen.values import ANONYMOUS, FINAL, UNSET, AnonymousName, Bits, DefRef, Key, Resolver, String, Value
 
@@ -183,7 +183,7 @@ class Record:
 
         Raises: EvaluationError when a value does not fit its field.
         """
-        self.name = self.name.resolve(resolver)
+        self.name = joined_name(self.name.resolve(resolver))
         names = resolver.names
         for name, field in list(self.fields.items()):
             old = field.value

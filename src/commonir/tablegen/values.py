@@ -394,7 +394,7 @@ class List(Value):
 class Dag(Value):
     """`(operator argument:$name, ...)`; names are optional, also that of the operator."""
 
-    __slots__ = ("args", "op", "op_name", "size")
+    __slots__ = ("_is_concrete", "_text", "args", "op", "op_name", "size")
 
     def __init__(self, op: Value, op_name: str | None, args: tuple[tuple[Value, str | None], ...]) -> None:
         self.size = checked_size([value for value, _ in args])
@@ -402,6 +402,9 @@ class Dag(Value):
         self.op_name = op_name
         self.args = args
         self.names = union([op, *(value for value, _ in args)])
+        # A dag that is used twice in another one, which is used twice, is examined and written once.
+        self._is_concrete: bool | None = None
+        self._text: str | None = None
 
     @property
     def type(self) -> Type:
@@ -409,7 +412,9 @@ class Dag(Value):
 
     @property
     def is_concrete(self) -> bool:
-        return self.op.is_concrete and all(value.is_concrete for value, _ in self.args)
+        if self._is_concrete is None:
+            self._is_concrete = self.op.is_concrete and all(value.is_concrete for value, _ in self.args)
+        return self._is_concrete
 
     def convert_to(self, type: Type) -> Value | None:
         return self if type is DAG else None
@@ -433,9 +438,11 @@ class Dag(Value):
         return ("dag", self.op.key(), self.op_name, *((value.key(), name) for value, name in self.args))
 
     def __str__(self) -> str:
-        op = str(self.op) if self.op_name is None else f"{self.op}:${self.op_name}"
-        args = ", ".join(str(value) if name is None else f"{value}:${name}" for value, name in self.args)
-        return f"({op} {args})" if args else f"({op})"
+        if self._text is None:
+            op = str(self.op) if self.op_name is None else f"{self.op}:${self.op_name}"
+            args = ", ".join([str(value) if name is None else f"{value}:${name}" for value, name in self.args])
+            self._text = f"({op} {args})" if args else f"({op})"
+        return self._text
 
 
 class DefRef(Constant):
