@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import commonir as cir
 from commonir.runtime.comparing.divergence import Side, ValueComparison
 from commonir.runtime.comparing.live_values import LiveValues
-from commonir.runtime.engine import Engines
+from commonir.runtime.comparing.profile import ProfiledRun, Repeats
+from commonir.runtime.engine import EngineOptions, Engines
 
 from tests.work_counts import lines_of
 
@@ -61,3 +64,32 @@ def test_values_at_the_peak_are_those_that_were_live_when_they_took_most_memory(
     assert (live.peak.values, live.peak.size_bytes) == (2, 35)
     assert live.at_peak == (b, c)
     assert list(live) == [c]
+
+
+def test_equal_operations_are_prepared_once_for_a_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engines().get("numpy")
+    prepared: list[object] = []
+    prepare = type(engine).prepare
+
+    def count(self: Any, module: cir.Module, *args: Any) -> object:
+        prepared.append(module)
+        return prepare(self, module, *args)
+
+    monkeypatch.setattr(type(engine), "prepare", count)
+    lines = [f"%y{n + 1} = arith.{'addf' if n % 2 else 'mulf'} %y{n}, %x : tensor<2xf32>" for n in range(20)]
+    text = "\n".join(["func.func @main(%y0: tensor<2xf32>, %x: tensor<2xf32>) -> tensor<2xf32> {", *lines])
+    profile = cir.profile(cir.loads(f"{text}\nreturn %y20 : tensor<2xf32> }}", format="mlir"), repeat=1, warmup=0)
+    assert len(profile.entries) == 20
+    # The program, an empty one for the overhead of a call, a sum and a product.
+    assert len(prepared) == 4
+    assert {entry.flops for entry in profile.entries} == {2}
+
+
+def test_operations_with_other_constants_are_not_taken_for_equal_ones_in_a_profile() -> None:
+    constants = [f"%c{n} = arith.constant dense<{n + 1}.0> : tensor<2xf32>" for n in range(3)]
+    lines = [f"%y{n + 1} = arith.mulf %y{n}, %c{n} : tensor<2xf32>" for n in range(3)]
+    text = "\n".join(["func.func @main(%y0: tensor<2xf32>) -> tensor<2xf32> {", *constants, *lines])
+    side = Side(cir.loads(f"{text}\nreturn %y3 : tensor<2xf32> }}", format="mlir"), Engines().get("numpy"))
+    values = [v for op in side.function.body.operations for v in op.results if v.name.startswith("y")]
+    run = ProfiledRun(side, {"y0": np.ones(2, np.float32)}, values, Repeats(0, 1), EngineOptions())
+    assert [array.tolist() for array in run.values(values)] == [[1, 1], [2, 2], [6, 6]]

@@ -147,9 +147,8 @@ class PiecewiseRun:
             uses_left.subtract(_captured(op))
         outputs = [v for op in piece for v in op.results if uses_left[v] > 0]
         if outputs:
-            module = self._module_of(piece, captured, outputs)
             feeds = {_input_name(n): self._live[v] for n, v in enumerate(captured)}
-            results = self._run_module(module, feeds)
+            results = self._run_operations(piece, captured, outputs, feeds)
             for v, array in zip(outputs, results.values(), strict=True):
                 self._live.add(v, array)
                 if is_array(array):
@@ -158,8 +157,15 @@ class PiecewiseRun:
         self.live_bytes = self._live.size_bytes
         self._drop_unused(captured, uses_left)
 
-    def _run_module(self, module: Module, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
+    def _run_operations(
+        self,
+        piece: Sequence[Operation],
+        captured: Sequence[Value],
+        outputs: Sequence[Value],
+        feeds: Mapping[str, Array],
+    ) -> Mapping[str, Array]:
         """Runs a piece within the remaining time."""
+        module = self._module_of(piece, captured, outputs)
         limit = self._options.time_limit_seconds
         if limit is None:
             return self._engine.prepare(module, None, self._options).run(feeds)
@@ -177,6 +183,20 @@ class PiecewiseRun:
         for d, dim in zip(dims or (), shape, strict=False):
             if isinstance(d, DimExpr) and len(names := symbols_in(d)) == 1 and d.terms == {(names[0],): 1}:
                 self._dims.setdefault(names[0].name, dim)
+
+    def _key_of(
+        self, piece: Sequence[Operation], captured: Sequence[Value], outputs: Sequence[Value]
+    ) -> tuple[object, ...] | None:
+        """Returns a key that pieces have in common whose programs are equal; None for one that may be like no other."""
+        numbers: dict[Value, object] = {v: n for n, v in enumerate(captured)}
+        parts: list[object] = [value_type(v, self._live[v]) for v in captured]
+        for op in piece:
+            if not isinstance(op, Op) or op.regions or not op.has_trait(traits.Pure) or isinstance(op, _REFERRING):
+                return None
+            operands = tuple([numbers[v] if v in numbers else _constant_key(v) for v in op.operands])
+            parts.append((type(op), op.decoded_attributes(), operands, tuple([r.type for r in op.results])))
+            numbers |= {r: (len(parts), r.index) for r in op.results}
+        return (*parts, *[numbers[v] for v in outputs])
 
     def _module_of(self, piece: Sequence[Operation], captured: Sequence[Value], outputs: Sequence[Value]) -> Module:
         """Returns a module with the piece as its main function, specialized for the dims of this run."""
@@ -217,6 +237,18 @@ def is_constant(value: Value) -> bool:
     """Returns whether a constant operation defines the value."""
     owner = value.owner
     return isinstance(owner, Op) and owner.has_trait(traits.ConstantLike)
+
+
+_MOST_COMPARED_BYTES = 64
+
+
+def _constant_key(value: Value) -> object:
+    """Returns what small constants have in common that are equal; others are equal only if they are one."""
+    owner = value.owner
+    data = owner.constant_data() if isinstance(owner, Op) else None
+    if not isinstance(owner, Op) or data is None or data.size_bytes > _MOST_COMPARED_BYTES:
+        return value
+    return (type(owner), owner.decoded_attributes(), value.type)
 
 
 def _captured(op: Operation) -> Iterable[Value]:
