@@ -158,7 +158,7 @@ def test_names_in_nested_multiclasses_take_one_step_for_each_record(tmp_path: Pa
     assert work(40) < 4.6 * work(20)
 
 
-def test_dags_that_double_are_written_once_and_refused_where_their_json_is_too_large(tmp_path: Path) -> None:
+def test_dags_that_double_are_written_once_and_refused_where_too_large(tmp_path: Path) -> None:
     def text(depth: int) -> str:
         dags = [f"defvar d{n + 1} = (op d{n}, d{n});" for n in range(depth)]
         return "\n".join(["def op; defvar d0 = (op 1);", *dags, f"def x {{ dag y = d{depth}; }}"])
