@@ -258,6 +258,7 @@ def _outputs(path: Path, shape: list[Any]) -> Sequence[Any]:
     return onnxruntime.InferenceSession(str(path), options).run(None, {"x": x})
 
 
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("name", FUSED)
 def test_parts_become_one_operator_with_the_same_outputs_in_onnxruntime(name: str, tmp_path: Path) -> None:
     text, shape, operator = FUSED[name]

@@ -99,6 +99,7 @@ def test_compressed_weights_stay_compressed() -> None:
 
 
 # The packages in half precision are those that coremltools converts, with its own pass, from the same networks.
+@pytest.mark.fast_every(3)
 @pytest.mark.parametrize("network", ["bert", "clip_image", "minilm", "pixel_shuffle_sparse", "segformer"])
 def test_operations_in_half_precision_are_those_of_coremltools(network: str) -> None:
     models = ROOT / "tests" / "models"

@@ -37,6 +37,7 @@ def check_named(comparison: Comparison, fault: Faulty) -> None:
 # -- faults
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("network", NETWORKS)
 def test_changed_weight_is_found_at_the_operation_that_uses_it(network: str, place: float) -> None:
