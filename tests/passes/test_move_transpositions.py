@@ -169,3 +169,13 @@ def test_work_grows_with_the_program(kind: str, left: int, tmp_path: Path) -> No
 
     calls(5)
     assert calls(40) < 6 * calls(10)
+
+
+def test_programs_whose_dialect_builds_no_constants_keep_transpositions_around_them(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    save(path, CASES["constants are transposed"])
+    program = cir.convert(cir.load(path), "coreml")
+    result = cir.optimize(program)
+    inputs = cir.random_inputs(program, seed=0)
+    for expected, found in zip(cir.run(program, inputs).values(), cir.run(result, inputs).values(), strict=True):
+        assert expected.tobytes() == found.tobytes()

@@ -172,7 +172,7 @@ class _Moves:
         """Returns the values of an operation that are new to a zone, and adds them; None if it cannot be part of it."""
         movable = dict(zip(permuted_op.operands, permuted_op.perms, strict=True))
         constants = {v for v in movable if known_data(v) is not None}
-        if not all(map(self._may_change, constants)) or self._is_beyond(zone, op):
+        if not all(self._may_change(v, op) for v in constants) or self._is_beyond(zone, op):
             return None
         values = {v: p for v, p in movable.items() if v not in constants}
         values |= dict(zip(op.results, permuted_op.results, strict=False))
@@ -190,11 +190,12 @@ class _Moves:
         users = [user for u in after for user in u.results[0].users]
         return any(o in zone.operations for o in (*sources, *users))
 
-    def _may_change(self, constant: Value) -> bool:
+    def _may_change(self, constant: Value, user: Op) -> bool:
         data = known_data(constant)
         owner = constant.owner
         is_own = isinstance(owner, Op) and owner.has_trait(traits.ConstantLike) and len(constant.users) == 1
-        return data is not None and (is_own or data.size_bytes <= _SHARED_BYTES)
+        is_small = data is not None and data.size_bytes <= _SHARED_BYTES
+        return data is not None and (is_own or is_small) and self.constant(data, user) is not None
 
     # -- costs
 
