@@ -55,7 +55,7 @@ class LinkedFile(NamedTuple):
 
 
 class _Identity(NamedTuple):
-    """What makes a file the same under any of its names."""
+    """Returns what makes a file the same under any of its names."""
 
     device: int
     number: int
