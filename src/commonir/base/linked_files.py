@@ -55,7 +55,7 @@ class LinkedFile(NamedTuple):
 
 
 class _Identity(NamedTuple):
-    """Returns what makes a file the same under any of its names."""
+    """The identity of a file, the same under any of its names."""
 
     device: int
     number: int
