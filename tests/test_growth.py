@@ -88,3 +88,11 @@ def test_work_grows_as_the_program_does(
     short, middle, long = [lines_of(partial(use, program(n))) for n in (_SHORT, _MIDDLE, _LONG)]
     # Twice as much is added for twice as many; with a part that is quadratic, up to four times.
     assert long - middle < 2.3 * (middle - short)
+
+
+def test_formulas_of_too_many_symbols_are_reported_as_unknown() -> None:
+    nodes = [_NODE("Exp", [f"x{n}"], [f"y{n}"]) for n in range(600)]
+    values = {name: [_value(f"{name}{n}", [f"d{n}", 3]) for n in range(600)] for name in "xy"}
+    module = cir.loads(_model(nodes, values["x"], values["y"]).SerializeToString(), format="onnx")
+    summary = cir.summarize(module, with_flops=True)
+    assert (summary.flops, "unknown" in str(summary)) == ("unknown", True)

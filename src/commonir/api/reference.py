@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -75,14 +75,21 @@ def _costs(module: Module) -> tuple[str, str]:
     from commonir.passes.count_flops import count_flops  # noqa: PLC0415
     from commonir.passes.count_memory import peak_memory  # noqa: PLC0415
     from commonir.symbolic import Dim, largest, text, total  # noqa: PLC0415
+    from commonir.symbolic.errors import NotKnownError  # noqa: PLC0415
 
     lowered = lower(module)
-    counts: list[Dim] = []
-    memory: Dim = 0
-    for function in core.ranks_of(lowered) or (lowered.main,):
-        counts.append(count_flops(function))
-        memory = largest(memory, peak_memory(function))
-    return text(total(counts)), text(memory)
+    functions = core.ranks_of(lowered) or (lowered.main,)
+
+    def formula(compute: Callable[[], Dim]) -> str:
+        try:
+            return text(compute())
+        except NotKnownError:  # of hundreds of symbols
+            return "unknown"
+
+    return (
+        formula(lambda: total([count_flops(f) for f in functions])),
+        formula(lambda: largest(0, *[peak_memory(f) for f in functions])),
+    )
 
 
 def show(
