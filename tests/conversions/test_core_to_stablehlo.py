@@ -206,6 +206,7 @@ def program() -> Compiled:
         "slices": core_module(_slices, {"x": tensor(f32, _N, _M)}),
         "choice": core_module(_choice, {"c": tensor(boolean), "x": tensor(f32, 2)}),
         "loop": core_module(_loop, {"limit": tensor(i32), "x": tensor(f32)}),
+        "places": core_module(lambda x: [core.arg_max(x, 1), core.arg_min(x, 1)], {"x": tensor(f32, 4, 4)}),
         "bits": core_module(_bits, {"x": tensor(f32, 3), "z": tensor(f32, 2), "u": tensor(u8, 2)}),
     }
     texts = [text_of(core_to_stablehlo(m)).replace("@main", f"@{name}") for name, m in built.items()]
@@ -246,6 +247,14 @@ def test_if_runs_the_branch_of_its_condition(program: Compiled) -> None:
 def test_while_asks_its_condition_before_each_round(program: Compiled, limit: int, expected: tuple[int, float]) -> None:
     result = program.run("loop", [np.array(limit, np.int32), np.array(1, np.float32)])
     assert tuple(v.item() for v in result) == expected
+
+
+def test_nan_is_extreme_only_if_it_is_first(program: Compiled) -> None:
+    nan, inf = np.nan, np.inf
+    x = np.array([[1, nan, 3, 2], [nan, 5, 1, 9], [-inf, nan, -inf, nan], [inf, nan, inf, 4]], np.float32)
+    largest, smallest = program.run("places", [x])
+    # As onnxruntime's ArgMax and ArgMin.
+    assert (largest.tolist(), smallest.tolist()) == ([2, 0, 0, 0], [0, 0, 0, 3])
 
 
 def test_bits_complex_and_unsigned_numbers_are_kept(program: Compiled) -> None:

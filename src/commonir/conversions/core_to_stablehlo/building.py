@@ -216,7 +216,8 @@ def reshaped(context: Context, x: Value, shape: Sequence[Dim]) -> Value:
     if numbers_of(shape) is not None and numbers_of(dims_of(x)) is not None:
         return hlo.Reshape.build({"operand": x}, [type]).results[0]
     held_, expected = [n for n, d in enumerate(dims_of(x)) if d != 1], [n for n, d in enumerate(shape) if d != 1]
-    if [dims_of(x)[n] for n in held_] == [shape[n] for n in expected]:
+    is_ordered = element_of(x).is_float or element_of(x).is_integer
+    if is_ordered and [dims_of(x)[n] for n in held_] == [shape[n] for n in expected]:
         # Compilers have code for this, and not for reshapes by computed shapes.
         return placed(context, _without_ones(context, x, held_), expected, shape)
     arguments = {"operand_": x, "output_shape": vector(context, shape)}

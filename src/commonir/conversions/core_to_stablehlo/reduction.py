@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from commonir.conversions.core_to_stablehlo.building import combining, converted, iota, reshaped, scalar, zero
+from commonir.conversions.core_to_stablehlo.building import (
+    combining,
+    compared,
+    converted,
+    iota,
+    like,
+    reshaped,
+    scalar,
+    zero,
+)
 from commonir.conversions.core_to_stablehlo.contraction import extreme_and_place, windows
 from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.dialects import core
@@ -90,10 +99,21 @@ def _place(direction: ComparisonDirection, name: str) -> Callable[..., Result]:
         def reduce(xs: Sequence[Value], starts: Sequence[Value], reducer: Region) -> tuple[Value, ...]:
             return reduced(tuple(xs), tuple(starts), (axis,), reducer)
 
+        if element_type.is_float:
+            x = _without_nan(context, x, places, name)
         result = extreme_and_place((x, places), reduce, start, direction)[1]
         return converted(reshaped(context, result, dims_of(op.y)), element_of(op.y))
 
     return along
+
+
+def _without_nan(context: Context, x: Value, places: Value, name: str) -> Value:
+    """A tensor with the other extreme in the place of NaN, which is extreme only if it is first."""
+    least, largest = limits(element_of(x))
+    other, extreme = (least, largest) if name == "max" else (largest, least)
+    is_first = compared(places, like(context, 0, places), ComparisonDirection.EQ)
+    of_nan = hlo.Select(is_first, like(context, extreme, x), like(context, other, x)).result_
+    return hlo.Select(compared(x, x, ComparisonDirection.NE), of_nan, x).result_
 
 
 PLACES = (
