@@ -19,12 +19,12 @@ from commonir.ods.forms import Form as Form
 from commonir.ods.inference import Derived as Derived
 from commonir.ods.inference import check_use as check_use
 from commonir.ods.inference import infer as infer
-from commonir.ods.inference import trace as trace
 from commonir.ods.inference import is_not_known as is_not_known
 from commonir.ods.inference import known_elements as known_elements
 from commonir.ods.inference import not_known as not_known
 from commonir.ods.inference import operations_behind as operations_behind
 from commonir.ods.inference import results_of as results_of
+from commonir.ods.inference import trace as trace
 from commonir.ods.known import Known as Known
 from commonir.ods.known import is_short as is_short
 from commonir.ods.known import known_contents as known_contents

@@ -84,6 +84,8 @@ class NodeAttributes(NamedTuple):
 class CommonIrDecoder(ModelDecoder):
     """Decodes one file with the libraries it imports."""
 
+    merges_constants = False
+
     def __init__(
         self,
         dialects: Dialects,

@@ -133,6 +133,9 @@ class Misfit(Exception):
 class NodeDecoder(ABC):
     """Decodes nodes. `place` is the current location, for messages; `faulty` are locations with reported errors."""
 
+    merges_constants = True
+    """Whether several constants of one name are the last of them, which onnxruntime takes."""
+
     def __init__(self, dialects: Dialects, diagnostics: Diagnostics, limits: Limits, *, keeps_unknown: bool) -> None:
         self.dialects = dialects
         self.diagnostics = diagnostics
@@ -212,7 +215,7 @@ class NodeDecoder(ABC):
         before = scope.values.get(name)
         if scope.define(name, value):
             return
-        removed = None if before is None else _replace_constant(before, value)
+        removed = _replace_constant(before, value) if before is not None and self.merges_constants else None
         if removed is not None:
             text = f"'{name}' is defined twice: the last constant of a name is its value everywhere, as in onnxruntime"
             self.diagnostics.add(QUESTIONABLE_MODEL, text, where=self._path(part), fix=Fix(removed))
