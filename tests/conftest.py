@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from tests import time_limit
+from tests.passed_tests import PassedTests
 
 _ROOT = Path(__file__).parents[1]
 
@@ -41,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join([*tree, *others])
     if is_fast:
         config.pluginmanager.register(time_limit, "time_limit")
+    config.pluginmanager.register(PassedTests(config), "passed_tests")
 
 
 @pytest.hookimpl(tryfirst=True)
