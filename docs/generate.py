@@ -383,7 +383,7 @@ types. `cir edit --set-dim` and conversions write what they infer.
 StableHLO and TOSA. A rule is about core operations. It applies to each operation whose reference consists of one core
 operation, and what it gives is written by the conversion to the format or dialect. In MLIR, operations whose dims are
 not known (`?`) stay, as do those with attributes that their definition does not declare, such as `mhlo.sharding`, and
-those that return their operands to tell compilers something, such as barriers.
+those that return their operands with a hint for compilers, such as barriers.
 A rule applies where it leaves fewer operations, and nothing else uses the results between them. Rules of the level
 `fast` (`cir opt --level fast`, `simplify{level=fast}`) may change how results are rounded; all others keep every bit.
 A folded constant has the bits that `cir run` computes. onnxruntime rounds functions such as sine, exponential and

@@ -255,7 +255,7 @@ _LISTS = helper.make_sequence_type_proto(helper.make_tensor_type_proto(onnx.Tens
     ("operator", "type", "opset", "since"),
     [("SequenceErase", _LISTS, 11, 13), ("Identity", helper.make_optional_type_proto(_LISTS), 15, 16)],
 )
-def test_branches_return_what_is_no_tensor_from_its_version_on(
+def test_branches_return_lists_and_optional_values_from_their_version_on(
     operator: str, type: onnx.TypeProto, opset: int, since: int
 ) -> None:
     value, condition = helper.make_value_info("s", type), helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, [])

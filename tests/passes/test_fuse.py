@@ -387,7 +387,7 @@ def test_the_command_line_fuses_all_or_what_is_named(tmp_path: Path, capsys: pyt
     assert "did you mean 'gelu'?" in capsys.readouterr().err
 
 
-def test_a_slice_to_a_computed_stop_beside_what_is_fused_is_no_fault(tmp_path: Path) -> None:
+def test_a_slice_to_a_computed_stop_beside_what_is_fused_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     nodes = (
         f"s = Shape x start=0 end=1\nrow = Slice numbers first s first\n{GELU_ERF.replace('y =', 'u =')}\ny = Add u row"

@@ -23,7 +23,7 @@ _LAST = "tensor<2x4x5x3xf32>"
 
 
 class Case(NamedTuple):
-    """What a function does with `%x` and returns, and the operations that remain, without their dialect."""
+    """A function of `%x`, what it returns, and the operations that remain, without their dialect."""
 
     takes: str
     body: str

@@ -43,7 +43,7 @@ class MlirOp(Op):
 
     @property
     def is_annotated(self) -> bool:
-        # Whoever wrote them knows what they mean: a sharding, a scheduling hint.
+        # They mean something to the tool that wrote them: a sharding, a scheduling hint.
         return bool(self.discardable)
 
     def violated(self, message: str) -> Diagnostic:

@@ -1,4 +1,4 @@
-"""What is computed between the product of queries and keys and the weights of attention: a scale, and one mask that is
+"""The steps between the product of queries and keys and the weights of attention: a scale, and one mask that is
 added, of all that is added or chosen.
 """
 
@@ -53,14 +53,14 @@ class Masking(NamedTuple):
             form = core_form(op)
             if form is None:
                 raise NotationError(f"{op.name} has no core form")
-            known[op.results[0]] = _Step(form, known, values, like, lead).result()
+            known[op.results[0]] = _ScoreStep(form, known, values, like, lead).result()
         if self.masked is None or self.masked not in known:
             raise NotationError("the operand of the softmax is not found")
         return known[self.masked]
 
 
 def masking_of(between: Subgraph, scores: Value, result: Value, finder: SubgraphFinder) -> Masking:
-    """Returns what is computed between scores and the softmax of weights."""
+    """Returns the steps between scores and the softmax of weights."""
     steps: list[Op] = []
     masked: Value | None = None
     on_path = {scores}
@@ -95,7 +95,7 @@ def _is_constant_mask(value: Value) -> bool:
     return data is not None and data.count > 1 and (data.element.is_float or data.element is boolean)
 
 
-class _Step(NamedTuple):
+class _ScoreStep(NamedTuple):
     """One operation on scores that are known as products with a mask."""
 
     form: CoreForm

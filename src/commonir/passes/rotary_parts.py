@@ -36,7 +36,7 @@ _MOVEMENT = (
 
 
 class _Products(NamedTuple):
-    """The operations between products and what they are put together to; `kept` are parts that are no products."""
+    """The operations between products and what they are put together to; `kept` are the other parts."""
 
     operations: tuple[Op, ...]
     products: tuple[Op, ...]
@@ -143,28 +143,28 @@ def _tensors_behind(product: Op, type: TensorType) -> list[Value]:
     return list(out)
 
 
-def _from(x: Value, root: Op, found: _Products, finder: SubgraphFinder) -> Subgraph | None:
+def _from(x: Value, root: Op, combined: _Products, finder: SubgraphFinder) -> Subgraph | None:
     """Returns the subgraph from a tensor to what its parts are put together to."""
     moving: dict[Op, None] = {}
     angles: dict[Value, None] = {}
-    for product in found.products:
+    for product in combined.products:
         parts = [_path(v, x) for v in product.operands]
         factors = [v for v, path in zip(product.operands, parts, strict=True) if path is None]
         if len(factors) != 1:
             return None
         angles[factors[0]] = None
         moving.update(dict.fromkeys([op for path in parts for op in path or ()]))
-    for v in found.kept:
+    for v in combined.kept:
         path = _path(v, x)
         if path is None:
             return None
         moving.update(dict.fromkeys(path))
-    inside = {*found.operations, *moving}
+    inside = {*combined.operations, *moving}
     if len(angles) != 2 or any(op.parent is not root.parent for op in inside):
         return None
     operations = tuple(sorted(inside, key=lambda op: op.index_in_block))
     # Parts of the tensor may be used for more.
-    inner = [r for op in found.operations if op is not root for r in op.results]
+    inner = [r for op in combined.operations if op is not root for r in op.results]
     outside = next((r for r in inner if any(u not in inside for u in r.users)), None)
     primitives = union_of([part for op in operations if (part := finder.primitives(op)) is not None])
     return Subgraph(root, x, operations, (), tuple(angles), outside, primitives)

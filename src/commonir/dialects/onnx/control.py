@@ -52,7 +52,7 @@ _COUNTER, _ANSWER = tensor(i64), tensor(boolean)
 _NO_LIMIT = 2**63 - 1
 _ANY_SHAPES = 11
 """The version from which on the branches of `If` need not return values of one shape."""
-_HANDED_ON = types_by_version(
+_FORWARDED = types_by_version(
     opset1=types(ANY_1),
     opset13=types(ANY_1, lists(ANY_1)),
     opset16=anything(ANY_13, ANY_13),
@@ -62,7 +62,7 @@ _HANDED_ON = types_by_version(
     opset24=anything(ANY_24, ANY_24),
     opset25=anything(ANY_25, ANY_25),
 )
-"""The types of results of `If`, and of what `Loop` hands on from round to round."""
+"""The types of results of `If`, and of what `Loop` carries from round to round."""
 
 
 def _stacked(type: Type, rounds: Dim | None = None) -> Type:
@@ -164,11 +164,11 @@ def _untrusted(graph: Region, received: Sequence[Type]) -> list[Value]:
 
 
 def _newer_types(op: OnnxOp, values: Iterable[Value], what: str) -> Iterator[Diagnostic]:
-    """Yields diagnostics for values of types that an operator does not hand on in its version."""
+    """Yields diagnostics for values of types that an operator does not forward in its version."""
     for n, type in enumerate([v.type for v in values]):
-        if type is unknown or _HANDED_ON.at(op.since).admits(type):
+        if type is unknown or _FORWARDED.at(op.since).admits(type):
             continue
-        later = min([version_number(v) for v, known in _HANDED_ON.versions.items() if known.admits(type)], default=0)
+        later = min([version_number(v) for v, known in _FORWARDED.versions.items() if known.admits(type)], default=0)
         message = f"{op.name}: {what} {n} has the type {type}"
         yield Diagnostic(WRONG_TYPE, f"{message}, which came with opset {later}" if later else message)
 

@@ -456,5 +456,7 @@ class ModelDecoder(NodeDecoder):
         return None
 
 
-def _have_other_elements(declared: Type, found: Type) -> bool:
-    return isinstance(declared, TensorType) and isinstance(found, TensorType) and declared.element is not found.element
+def _have_other_elements(declared: Type, actual: Type) -> bool:
+    return (
+        isinstance(declared, TensorType) and isinstance(actual, TensorType) and declared.element is not actual.element
+    )

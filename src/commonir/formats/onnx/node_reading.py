@@ -134,7 +134,7 @@ class NodeDecoder(ABC):
     """Decodes nodes. `place` is the current location, for messages; `faulty` are locations with reported errors."""
 
     merges_constants = True
-    """Whether several constants of one name are the last of them, which onnxruntime takes."""
+    """Several constants of one name are the last of them, which onnxruntime takes."""
 
     def __init__(self, dialects: Dialects, diagnostics: Diagnostics, limits: Limits, *, keeps_unknown: bool) -> None:
         self.dialects = dialects

@@ -243,7 +243,7 @@ _MOST_COMPARED_BYTES = 64
 
 
 def _constant_key(value: Value) -> object:
-    """Returns what small constants have in common that are equal; others are equal only if they are one."""
+    """Returns a key that is equal for equal small constants; others are equal only if they are one."""
     owner = value.owner
     data = owner.constant_data() if isinstance(owner, Op) else None
     if not isinstance(owner, Op) or data is None or data.size_bytes > _MOST_COMPARED_BYTES:
