@@ -1,4 +1,4 @@
-"""The default selection of tests: which cases of a family stay in it."""
+"""The default selection of tests: which cases of a family stay in it. `test_time_limit.py` has fast tests of it."""
 
 from __future__ import annotations
 

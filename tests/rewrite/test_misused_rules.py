@@ -229,7 +229,8 @@ def test_misused_patterns_of_the_first_proposal_are_refused_when_they_load(tmp_p
 def test_misused_patterns_have_this_verdict_of_mlir_tblgen(tmp_path: Path) -> None:
     for pattern, _, verdict in (*SHARED, *TODAY):
         is_refused = bool(generated(tmp_path, f"{DEFINITIONS}def R : Pat<{pattern}>;")[1])
-        assert is_refused is (verdict in (Verdict.REFUSED, Verdict.CRASHES)), pattern
+        # What it crashes on is undefined behaviour: not every run ends so.
+        assert verdict is Verdict.CRASHES or is_refused is (verdict is Verdict.REFUSED), pattern
 
 
 FITTING = [

@@ -120,8 +120,7 @@ def convert(
     check_precision(precision, keep)
     choices = _Choices(to, function, precision, tuple(keep), dims, ranges, ranks, parallel)
     if to in Formats() and not Formats().get(to).dialect:
-        given = {"opset": opset, "target": target, "precision": precision, "images": images or None}
-        given["fuse"] = fuse
+        given = {"opset": opset, "target": target, "precision": precision, "images": images or None, "fuse": fuse}
         _refuse_in_own_dialect(to, **given, labels=labels or None, docs=docs or None, states=states or None)
         return _in_any_dialect(module, choices, diagnostics)
     conversion = Conversions().get(to)

@@ -95,26 +95,7 @@ def replace_together(
         for file, temporary in zip(linked, temporaries, strict=False):
             _flush(file.path, temporary)
             identities.append(_identity(temporary))
-        pending = list(range(len(final)))
-        while True:
-            _create(target, first, lambda stream: write(stream, staged))
-            if staged != final:
-                _create(target, second, lambda stream: write(stream, final))
-            for temporary in (first, second) if staged != final else (first,):
-                _flush(target, temporary)
-                outputs.append(_identity(temporary))
-            pending = [n for n in pending if not reported(target, partial(_take_name, temporaries[n], staged[n]))]
-            if not pending:
-                break
-            # What refers to files of others goes before anything else is done.
-            for refused in (first, second):
-                refused.unlink(missing_ok=True)
-            for n in pending:
-                if linked[n].is_fixed and staged[n] == final[n]:
-                    raise DiagnosticError(in_the_way(final[n], "another output has just been written there"))
-                chosen = free_name(linked[n].path, [p.name for p in (target, *staged)])
-                final[n] = chosen if staged[n] == final[n] else final[n]
-                staged[n] = chosen
+        _take_names(target, linked, staged, final, temporaries, write, outputs)
         for folder in {p.parent for p in staged}:
             sync_folder(folder)
         if staged != final:
@@ -138,6 +119,42 @@ def replace_together(
     sync_folder(target.parent)
     remove_leftovers(target, *final)
     return tuple(final)
+
+
+def _take_names(
+    target: Path,
+    linked: Sequence[LinkedFile],
+    staged: list[Path],
+    final: list[Path],
+    temporaries: Sequence[Path],
+    write: Callable[[BinaryIO, Sequence[Path]], object],
+    outputs: list[_Identity | None],
+) -> None:
+    """Writes what refers to the files, and moves these to their names; changes names that others take meanwhile.
+
+    Raises: CANNOT_WRITE, DISK_FULL.
+    """
+    first, second = temporaries[len(final) : len(final) + 2]
+    pending = list(range(len(final)))
+    while True:
+        _create(target, first, lambda stream: write(stream, staged))
+        if staged != final:
+            _create(target, second, lambda stream: write(stream, final))
+        for temporary in (first, second) if staged != final else (first,):
+            _flush(target, temporary)
+            outputs.append(_identity(temporary))
+        pending = [n for n in pending if not reported(target, partial(_take_name, temporaries[n], staged[n]))]
+        if not pending:
+            return
+        # What refers to files of others goes before anything else is done.
+        for refused in (first, second):
+            refused.unlink(missing_ok=True)
+        for n in pending:
+            if linked[n].is_fixed and staged[n] == final[n]:
+                raise DiagnosticError(in_the_way(final[n], "another output has just been written there"))
+            chosen = free_name(linked[n].path, [p.name for p in (target, *staged)])
+            final[n] = chosen if staged[n] == final[n] else final[n]
+            staged[n] = chosen
 
 
 def _take_name(temporary: Path, name: Path) -> bool:

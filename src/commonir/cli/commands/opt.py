@@ -272,7 +272,7 @@ def _has_unknown(session: Session, program: Module) -> bool:
 
 
 def _nothing_to_explain() -> click.UsageError:
-    return click.UsageError("--explain needs rules (--rules FILE), or the pass simplify or fold-all-reduce")
+    return click.UsageError("--explain needs rules (--rules FILE), the pass simplify, or the pass fold-all-reduce")
 
 
 def _rules(session: Session, files: Sequence[str], *, unambiguous: bool) -> tuple[list[Rewrite], Sequence[Dialect]]:
