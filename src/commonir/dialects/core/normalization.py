@@ -11,15 +11,16 @@ from collections.abc import Iterable
 
 from commonir.dialects.core.activation import per_channel, softmax
 from commonir.dialects.core.base import FLOATS, CoreOp, axes_of, function, rank_of, tensor_type
-from commonir.dialects.core.constants import scalar, splat
+from commonir.dialects.core.constants import constant, scalar, splat
 from commonir.dialects.core.contraction import matmul
 from commonir.dialects.core.elementwise import add, cast, div, equal, mul, narrowed, select, sqrt, sub, widened
 from commonir.dialects.core.reduction import reduce_max, reduce_mean, reduce_sum
 from commonir.dialects.core.shape import concat, reshape, split, squeeze, stack, unsqueeze
+from commonir.ir.data import computed_data
 from commonir.ir.operation import Value
-from commonir.ir.types import boolean, i32
+from commonir.ir.types import TensorType, boolean, i32
 from commonir.notation import Constraint, NotationError, require
-from commonir.ods import attr_types, attribute, constraint, element_type, operand, positive, result, traits
+from commonir.ods import attr_types, attribute, constraint, element_type, known_data, operand, positive, result, traits
 from commonir.ods.operand_shapes import known_dims_of
 from commonir.symbolic import Dim
 
@@ -244,8 +245,10 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
             scores = select(mask, scores, splat(-math.inf, scores))
         elif mask is not None:
             scores = add(scores, widened(mask))
-        y = narrowed(matmul(softmax(scores, -1), widened(value)), query)
-        return y if mask is None or not self.masked_is_zero else zero_where_masked(mask, y)
+        weights = softmax(scores, -1)
+        if mask is not None and self.masked_is_zero:
+            weights = zero_where_masked(mask, weights)
+        return narrowed(matmul(weights, widened(value)), query)
 
 
 class RotaryEmbedding(CoreOp, name="core.rotary_embedding", traits=(traits.Pure,)):
@@ -288,12 +291,24 @@ class RotaryEmbedding(CoreOp, name="core.rotary_embedding", traits=(traits.Pure,
 
 
 def zero_where_masked(mask: Value, y: Value) -> Value:
-    """Results of attention, with 0 for queries whose keys are all masked."""
-    if tensor_type(mask).element is boolean:
-        is_masked = equal(reduce_max(cast(mask, i32), (-1,), True), scalar(0, i32))
-    else:
-        is_masked = equal(reduce_max(mask, (-1,), True), splat(-math.inf, mask))
-    return select(is_masked, splat(0.0, y), y)
+    """Weights or results of attention, with 0 for queries whose keys are all masked."""
+    is_masked = _masked_queries(mask)
+    return y if is_masked is None else select(is_masked, splat(0.0, y), y)
+
+
+def _masked_queries(mask: Value) -> Value | None:
+    """Returns for each query whether all of its keys are masked; None if a constant says that none is so."""
+    is_bool, data = tensor_type(mask).element is boolean, known_data(mask)
+    if data is not None:
+        import numpy as np  # noqa: PLC0415  only where a mask is constant
+
+        keys = data.array()
+        masked = np.all(np.logical_not(keys) if is_bool else np.equal(keys, -math.inf), axis=-1, keepdims=True)
+        type = TensorType(boolean, masked.shape)
+        return constant(computed_data(type, lambda: masked)) if masked.any() else None
+    if is_bool:
+        return equal(reduce_max(cast(mask, i32), (-1,), True), scalar(0, i32))
+    return equal(reduce_max(mask, (-1,), True), splat(-math.inf, mask))
 
 
 layer_norm = function(LayerNorm)
