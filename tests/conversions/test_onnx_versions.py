@@ -330,3 +330,19 @@ def test_functions_are_inlined_where_a_version_depends_on_their_attributes(tmp_p
     inputs = {"x": _f(2, 3)}
     before, after = (_run(tmp_path / f"{n}.onnx", inputs)[0] for n in ("before", "after"))
     np.testing.assert_array_equal(after, before)
+
+
+def test_the_normalization_that_onnxruntime_adds_gets_the_types_of_the_operator_of_onnx(tmp_path: Path) -> None:
+    value = helper.make_tensor_value_info
+    scale = numpy_helper.from_array(np.array([1, 2, 3, 4], np.float32), "w")
+    nodes = [helper.make_node("LayerNormalization", ["x", "w"], ["y"], axis=-1, epsion=1e-6)]
+    half, single = TensorProto.FLOAT16, TensorProto.FLOAT
+    graph = helper.make_graph(nodes, "g", [value("x", half, [3, 4])], [value("y", single, [3, 4])], [scale])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 12)], ir_version=7)
+    result = tmp_path / "model.onnx"
+    cir.save(cir.convert(cir.loads(model.SerializeToString(), format="onnx"), "onnx", opset=18), result)
+    onnx.checker.check_model(result, full_check=True)
+    x = {"x": np.random.default_rng(0).standard_normal((3, 4)).astype(np.float16)}
+    sources = (model.SerializeToString(), str(result))
+    expected, y = [np.asarray(onnxruntime.InferenceSession(s).run(None, x)[0]) for s in sources]
+    np.testing.assert_allclose(y, expected, rtol=2e-3, atol=2e-3)

@@ -34,6 +34,7 @@ class LayerNormalization(OnnxOp, name="onnx.onnxruntime.LayerNormalization", sin
     """
 
     ignores_unknown_attributes = True
+    removed_in = "opset17"
 
     X: Value = operand("T")
     Scale: Value = operand("V")
