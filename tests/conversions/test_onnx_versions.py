@@ -332,7 +332,7 @@ def test_functions_are_inlined_where_a_version_depends_on_their_attributes(tmp_p
     np.testing.assert_array_equal(after, before)
 
 
-def test_the_normalization_that_onnxruntime_adds_gets_the_types_of_the_operator_of_onnx(tmp_path: Path) -> None:
+def test_the_normalization_that_onnxruntime_adds_takes_the_types_of_onnx(tmp_path: Path) -> None:
     value = helper.make_tensor_value_info
     scale = numpy_helper.from_array(np.array([1, 2, 3, 4], np.float32), "w")
     nodes = [helper.make_node("LayerNormalization", ["x", "w"], ["y"], axis=-1, epsion=1e-6)]
