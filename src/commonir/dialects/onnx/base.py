@@ -62,6 +62,7 @@ from commonir.ods import (
     results_of,
     traits,
     types,
+    types_by_version,
 )
 from commonir.ods.patterns import ElementClass, TypeClass
 from commonir.symbolic import Dim
@@ -98,9 +99,19 @@ ANY = by_version(
 """
 
 
-def anything(tensors: ElementClass, contents: ElementClass) -> TypeClass:
-    """Returns the types of values of a version: tensors of one set; lists and optional values of those of another."""
-    return types(tensors, lists(contents), optionals(contents), optionals(lists(contents)))
+_ANYTHING = {"opset16": ANY_13, "opset19": ANY_19, "opset21": ANY_21, "opset23": ANY_23, "opset24": ANY_24,
+             "opset25": ANY_25}  # fmt: skip
+
+
+def anything(contents: ElementClass | None = None, **before: TypeClass) -> TypeClass:
+    """Returns the types of values by version: those before opset 16, then also lists and optional values of tensors, of
+    all elements of the version or of `contents`.
+    """
+    later: dict[str, TypeClass] = {}
+    for version, tensors in _ANYTHING.items():
+        inner = tensors if contents is None else contents
+        later[version] = types(tensors, lists(inner), optionals(inner), optionals(lists(inner)))
+    return types_by_version(**before, **later)
 
 
 _FOLLOWED = INTEGERS | BOOLEAN | element_type(f32, f64)

@@ -14,12 +14,6 @@ from commonir.base.text import plural
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
     ANY_1,
-    ANY_13,
-    ANY_19,
-    ANY_21,
-    ANY_23,
-    ANY_24,
-    ANY_25,
     OnnxOp,
     anything,
     axis_from_start,
@@ -42,7 +36,6 @@ from commonir.ods import (
     region,
     result,
     types,
-    types_by_version,
 )
 from commonir.ods.branching import Conditional
 from commonir.ods.patterns import version_number
@@ -52,16 +45,7 @@ _COUNTER, _ANSWER = tensor(i64), tensor(boolean)
 _NO_LIMIT = 2**63 - 1
 _ANY_SHAPES = 11
 """The version from which on the branches of `If` need not return values of one shape."""
-_FORWARDED = types_by_version(
-    opset1=types(ANY_1),
-    opset13=types(ANY_1, lists(ANY_1)),
-    opset16=anything(ANY_13, ANY_13),
-    opset19=anything(ANY_19, ANY_19),
-    opset21=anything(ANY_21, ANY_21),
-    opset23=anything(ANY_23, ANY_23),
-    opset24=anything(ANY_24, ANY_24),
-    opset25=anything(ANY_25, ANY_25),
-)
+_FORWARDED = anything(opset1=types(ANY_1), opset13=types(ANY_1, lists(ANY_1)))
 """The types of results of `If`, and of what `Loop` carries from round to round."""
 
 

@@ -50,7 +50,6 @@ from commonir.ods import (
     operand,
     result,
     types,
-    types_by_version,
 )
 from commonir.ods.patterns import version_number
 from commonir.ods.requiring import Requiring
@@ -642,17 +641,7 @@ class Identity(
 
     input: Value = operand("V")
     output: Value = result("V")
-    V = types_by_version(
-        opset1=types(ANY_1),
-        opset13=types(ANY_13),
-        opset14=types(ANY_13, lists(ANY_1)),
-        opset16=anything(ANY_13, ANY_1),
-        opset19=anything(ANY_19, ANY_1),
-        opset21=anything(ANY_21, ANY_1),
-        opset23=anything(ANY_23, ANY_1),
-        opset24=anything(ANY_24, ANY_1),
-        opset25=anything(ANY_25, ANY_1),
-    )
+    V = anything(ANY_1, opset1=types(ANY_1), opset13=types(ANY_13), opset14=types(ANY_13, lists(ANY_1)))
 
     def reference(self, input: Value) -> Value:
         return input
