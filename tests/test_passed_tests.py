@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -59,6 +60,26 @@ def _run(folder: Path) -> dict[str, str]:
     return reports.found
 
 
+def test_names_of_passed_tests_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+) -> None:
+    monkeypatch.setenv("PASSED_TO", str(tmp_path / "passed"))
+    monkeypatch.delenv("PASSED_IN", raising=False)
+    monkeypatch.delattr(pytestconfig, "workerinput", raising=False)
+    plugin = PassedTests(pytestconfig)
+    plugin.pytest_runtest_logreport(_report("a.py::x", "setup", "passed"))
+    plugin.pytest_runtest_logreport(_report("a.py::x", "call", "passed"))
+    plugin.pytest_runtest_logreport(_report("a.py::y", "call", "failed"))
+    plugin.pytest_runtest_logreport(_report("a.py::z[b c]", "call", "passed"))
+    plugin.pytest_sessionfinish()
+    assert (tmp_path / "passed").read_text("utf-8").split("\n") == ["a.py::x", "a.py::z[b c]"]
+
+
+def _report(name: str, when: Literal["setup", "call"], outcome: Literal["passed", "failed"]) -> pytest.TestReport:
+    return pytest.TestReport(name, ("", None, ""), {}, outcome, None, when)
+
+
+@pytest.mark.slow
 def test_passed_tests_are_left_out_but_for_properties(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "inside"
     folder.mkdir()
