@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,9 @@ from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f32, i8, i32, i64
 
 from tests.conversions.programs import Build
+from tests.conversions.running import run_onnx
 from tests.conversions.running_ark import Array, converted, operations, run_ark, written
+from tests.oracles import oracle
 
 INF = math.inf
 
@@ -150,18 +153,21 @@ COMPARISONS = {
     for name, build, fn in (
         ("greater", core.greater, np.greater),
         ("less", core.less, np.less),
-        ("greater or equal", core.greater_equal, lambda a, b: (a >= b) & ~(np.isinf(a) & (a == b))),
-        ("less or equal", core.less_equal, lambda a, b: (a <= b) & ~(np.isinf(a) & (a == b))),
-        ("equal", core.equal, lambda a, b: (a == b) & ~np.isinf(a)),
-        ("not equal", core.not_equal, lambda a, b: (a != b) | np.isinf(a)),
+        ("greater or equal", core.greater_equal, np.greater_equal),
+        ("less or equal", core.less_equal, np.less_equal),
+        ("equal", core.equal, np.equal),
+        ("not equal", core.not_equal, np.not_equal),
     )
 }
-"""An infinity is equal to itself only where one of both is a constant: the difference is not a number."""
 
 CHOICES = {
     "is an infinity": Case(lambda a: core.equal(a, number(-INF)), lambda a: a == -INF, (SPECIAL,), "", 0),
     "is_inf": Case(core.is_inf, np.isinf, (SPECIAL,), "", 0),
     "is_nan": Case(core.is_nan, np.isnan, (SPECIAL,), "", 0),
+    "equal numbers and NaN": Case(core.equal, np.equal, (SPECIAL[0], SPECIAL[0][:, None]), "", 0),
+    "less or equal numbers and NaN": Case(
+        core.less_equal, np.less_equal, (SPECIAL[0].astype(np.float16), SPECIAL[0].astype(np.float16)[:, None]), "", 0
+    ),
     "equal integers": Case(core.equal, np.equal, (wholes(-2, 3, 5, 4), wholes(-2, 3, 4)), "", 0),
     "less or equal integers": Case(core.less_equal, np.less_equal, (wholes(-2, 3, 5, 4), wholes(-2, 3, 4)), "", 0),
     "and": Case(core.logical_and, np.logical_and, (truths(5, 4), truths(4)), "Cast Cast Mul Cast", 0),
@@ -512,6 +518,23 @@ def test_operation_gives_what_numpy_gives(name: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(
         result.astype(np.float64), expected.astype(np.float64), rtol=case.tolerance, atol=case.tolerance
     )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("operator", ["ArgMax", "ArgMin"])
+def test_position_beside_nan_and_infinities_is_that_of_onnxruntime(
+    operator: str, axis: int, dtype: str, tmp_path: Path
+) -> None:
+    onnx = oracle("onnx")
+    a = np.array(list(product((1.0, 7.0, INF, -INF, np.nan), repeat=3)), np.float32)
+    a = a if axis else a.T.copy()
+    text = f"""<ir_version: 8, opset_import: ["" : 13]>
+        g (float[M, N] a) => (int64 y) {{ y = {operator}<axis = {axis}, keepdims = 0>(a) }}"""
+    (expected,) = run_onnx(onnx.parser.parse_model(text).SerializeToString(), {"a": a})
+    a = a.astype(dtype)
+    module = converted(lambda x: (core.arg_max if operator == "ArgMax" else core.arg_min)(x, axis), a)
+    np.testing.assert_array_equal(run_ark(written(module, tmp_path), [a])[0], expected)
 
 
 def test_no_buffer_is_written_twice_but_where_parts_are_laid_over(tmp_path: Path) -> None:

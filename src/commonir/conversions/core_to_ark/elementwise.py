@@ -300,9 +300,26 @@ def _above(sign: BufferPlace, context: ArkContext) -> BufferPlace:
     return context.elementwise(ark.Relu, [sign], sign.dims)
 
 
-def _same(sign: BufferPlace, context: ArkContext) -> BufferPlace:
+def _is_zero(sign: BufferPlace, context: ArkContext) -> BufferPlace:
     square = context.elementwise(ark.Mul, [sign, sign], sign.dims)
     return _above(_opposite(square, context), context)
+
+
+def _same(a: Value, b: Value, sign: BufferPlace, context: ArkContext) -> BufferPlace:
+    """Whether two numbers are equal, by the sign of their difference. Of two equal infinities that is NaN, as it is of
+    NaN, but only the latter makes the sum of both NaN.
+    """
+    if not element_of(a).is_float or any(context.scalar(v) is not None for v in (a, b)):
+        return _is_zero(sign, context)
+    total = context.elementwise(ark.Add, [_wide(context.place(v), context) for v in (a, b)], sign.dims)
+    is_zero = _is_zero(_without_nan(sign, context), context)
+    return context.elementwise(ark.Mul, [is_zero, _is_number(total, context)], sign.dims)
+
+
+def _is_number(x: BufferPlace, context: ArkContext) -> BufferPlace:
+    """Whether an element is not NaN: the sigmoid of all others is finite, and `Relu` of NaN is zero."""
+    finite = context.elementwise(ark.Sigmoid, [x], x.dims)
+    return _above(context.add_number(context.times(finite, 0.0), 1.0), context)
 
 
 def _infinite(value: Value) -> float | None:
@@ -334,13 +351,13 @@ def comparison(op: core.Comparison, context: ArkContext, a: Value, b: Value) -> 
         case core.Less():
             return _above(_sign(b, a, shape, context), context)
         case core.Equal():
-            return _same(_sign(a, b, shape, context), context)
+            return _same(a, b, _sign(a, b, shape, context), context)
         case core.NotEqual():
-            return _opposite(_same(_sign(a, b, shape, context), context), context)
+            return _opposite(_same(a, b, _sign(a, b, shape, context), context), context)
         case core.GreaterEqual() | core.LessEqual():
             first, second = (a, b) if isinstance(op, core.GreaterEqual) else (b, a)
             sign = _sign(first, second, shape, context)
-            return context.elementwise(ark.Add, [_above(sign, context), _same(sign, context)], shape)
+            return context.elementwise(ark.Add, [_above(sign, context), _same(a, b, sign, context)], shape)
         case _:
             return Mismatch(f"there is no rule for {op.name}")
 
@@ -353,9 +370,7 @@ def is_inf(op: core.IsInf, context: ArkContext, x: Value) -> Built:
 
 @rule(core.IsNan)
 def is_nan(op: core.IsNan, context: ArkContext, x: Value) -> Built:
-    """Returns where values are NaN: neither infinite nor equal to themselves."""
-    x = core.cast(x, f32)
-    return core.logical_not(core.logical_or(core.is_inf(x), core.equal(x, x)))
+    return _opposite(_is_number(_wide(context.place(x), context), context), context)
 
 
 @rule(core.LogicalNot)

@@ -14,8 +14,9 @@ from commonir.conversions.core_to_ark.context import ArkContext, Built, rule, sh
 from commonir.conversions.core_to_ark.elementwise import LARGEST, composed
 from commonir.conversions.operands import element_of
 from commonir.dialects import core
+from commonir.ir.data import data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import bf16, f16, f32, i32
+from commonir.ir.types import bf16, boolean, f16, f32, i32
 from commonir.rewrite.legalize import LegalizationRule, Mismatch
 
 _ROOTS = 7
@@ -222,14 +223,24 @@ def floor_div(op: core.FloorDiv, context: ArkContext, a: Value, b: Value) -> Bui
 
 @rule(core.ArgReduce)
 def arg_reduce(op: core.ArgReduce, context: ArkContext, x: Value) -> Built:
-    """Of the positions that hold the largest number, the first."""
+    """Of the positions that hold the largest number, the first. NaN counts at the first position only.
+
+    An element is the best unless the best is beyond it. That is a comparison which is also right for infinities, and
+    for NaN it is false.
+    """
     shape = shape_of(x)
     axis = op.axis % len(shape)
     count = shape[axis]
     x = core.cast(x, f32) if element_of(x) in (f16, bf16) else x
-    best = core.reduce_max(x, (axis,), True) if isinstance(op, core.ArgMax) else core.reduce_min(x, (axis,), True)
+    is_largest = isinstance(op, core.ArgMax)
+    best = core.reduce_max(x, (axis,), True) if is_largest else core.reduce_min(x, (axis,), True)
+    is_best = core.logical_not(core.greater(best, x) if is_largest else core.less(best, x))
+    if element_of(x).is_float:
+        along = tuple([n if a == axis else 1 for a, n in enumerate(shape)])
+        later = core.constant(data_of(boolean, along, [k > 0 for k in range(count)]))
+        is_best = core.logical_and(is_best, core.logical_not(core.logical_and(core.is_nan(x), later)))
     left = core.sub(core.splat(float(count), core.cast(x, f32)), core.iota(shape, axis, f32))
-    marked = core.mul(core.cast(core.equal(x, best), f32), left)
+    marked = core.mul(core.cast(is_best, f32), left)
     result = core.sub(_number(marked, float(count)), core.reduce_max(marked, (axis,), True))
     whole = core.cast(result, op.element)
     return whole if op.keep_dims else core.squeeze(whole, (axis,))
