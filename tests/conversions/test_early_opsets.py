@@ -181,12 +181,20 @@ MODELS = {
         13, [_node("Pad", "x p", mode="edge")], {"x": _f(3, 4), "p": _i(1, 0, 0, 2)}),
     "computed axes to remove": Model(
         13, [_node("Squeeze", "x a")], {"x": _f(1, 2, 1, 3), "a": _i(-2)}, fixed=True),
+    "computed axes to remove, one of them twice": Model(
+        13, [_node("Squeeze", "x a")], {"x": _f(1, 2, 1, 3), "a": _i(2, 0, -2)}, fixed=True),
     "computed axes to insert": Model(
         13, [_node("Unsqueeze", "x a")], {"x": _f(2, 3), "a": _i(-1, 1)}, fixed=True),
     "computed axes to insert around a scalar": Model(
         13, [_node("Unsqueeze", "x a")], {"x": np.array(3, np.float32), "a": _i(0)}, fixed=True),
     "a sum along computed axes": Model(
         13, [_node("ReduceSum", "x a", keepdims=0)], {"x": _f(3, 2, 4), "a": _i(-1, 0)}, fixed=True),
+    "a sum along one computed axis, named twice": Model(
+        13, [_node("ReduceSum", "x a", keepdims=0)], {"x": _f(3, 2, 4), "a": _i(0, -3)}, fixed=True),
+    "a mean along two computed axes, one named twice, kept": Model(
+        18, [_node("ReduceMean", "x a", keepdims=1)], {"x": _f(3, 2, 4), "a": _i(0, 2, -3)}, fixed=True),
+    "a sum along all computed axes": Model(
+        13, [_node("ReduceSum", "x a", keepdims=0)], {"x": _f(3, 2), "a": _i(1, 0)}, fixed=True),
     "a logarithm of a sum along a computed axis": Model(
         18, [_node("ReduceLogSum", "x a", keepdims=1)],
         {"x": np.abs(_f(3, 2, 4)), "a": _i(1)}, fixed=True),

@@ -67,7 +67,7 @@ def reduction_by_cases(op: Reduction, context: Context, data: Value, axes: Value
 
 
 def _without_axes(x: Value, axes: Value, keepdims: bool) -> Value:
-    """Leaves one element along some axes, each of which is named once, or none of these axes."""
+    """Leaves one element along some axes, or none of these axes."""
     rank = rank_of(x)
     is_axis, _ = _axes_among(axes, rank)
     lengths = core.dims(dims_of(x), i64)
@@ -77,12 +77,12 @@ def _without_axes(x: Value, axes: Value, keepdims: bool) -> Value:
 
 
 def _reshaped_without(x: Value, lengths: Value, axes: Value, rank: int) -> Value:
-    """Reshapes a tensor to the lengths of the axes that are not named."""
-    is_axis, places = _axes_among(axes, rank)
-    left = rank - _count(axes)
-    is_there = core.cast(core.equal(core.iota((left, 1), 0, i64), places), i64)
-    kept = core.mul(_inverse(is_axis), lengths)
-    return onnx.Reshape(x, core.reduce_sum(core.mul(is_there, kept), (1,))).reshaped
+    """Reshapes a tensor to the lengths of the axes that are not named; several names may be of one axis."""
+    is_axis, _ = _axes_among(axes, rank)
+    left = core.squeeze(core.non_zero(_inverse(is_axis)), (1,))
+    if _count(axes) == 1:
+        left = core.reshape(left, (rank - 1,))
+    return onnx.Reshape(x, core.gather(lengths, left, 0)).reshaped
 
 
 def _axes_among(axes: Value, rank: int) -> tuple[Value, Value]:

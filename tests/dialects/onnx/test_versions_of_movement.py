@@ -96,6 +96,8 @@ CASES = [
     Case(7, "z = Squeeze(x)", {"x": _floats(1, 3, 1, 2)}),
     Case(11, "z = Squeeze<axes = [-2]>(x)", {"x": _floats(1, 3, 1, 2)}),
     Case(13, "z = Squeeze(x, a)", {"x": _floats(1, 3, 1, 2), "a": _longs([0])}),
+    Case(11, "z = Squeeze<axes = [0, -4]>(x)", {"x": _floats(1, 3, 1, 2)}),
+    Case(13, "z = Squeeze(x, a)", {"x": _floats(1, 3, 1, 2), "a": _longs(2, 0, -2)}),
     Case(13, "z = Squeeze(x)", {"x": _floats(1, 3, 1, 2)}),
     Case(11, "z = Squeeze<axes: ints = []>(x)", {"x": _floats(1, 3, 1, 2)}),
     Case(13, "a = Constant<value = int64[0] {}>() z = Squeeze(x, a)", {"x": _floats(1, 3, 1, 2)}),

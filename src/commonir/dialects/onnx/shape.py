@@ -244,7 +244,8 @@ def squeezed(data: Value, axes: tuple[int, ...] | None) -> Value:
     An empty list gives none, as for onnxruntime; for onnx's evaluator it leaves the tensor as it is.
     """
     if axes:
-        return core.squeeze(data, axes)
+        rank = rank_of(data)
+        return core.squeeze(data, tuple(dict.fromkeys([axis_from_start(a, rank) for a in axes])))
     shape = shape_of(data)
     if any(not isinstance(d, int) and not at_least(d, 2) for d in shape):
         raise NotKnownError("which axes have size 1 is not known before running")
@@ -497,7 +498,10 @@ class Split(OnnxOp, name="onnx.Split", since="opset2 opset11 opset13 opset18"):
 
 
 class Squeeze(OnnxOp, name="onnx.Squeeze", since="opset1 opset11 opset13 opset21 opset23 opset24 opset25"):
-    """Removes axes of size 1: those of `axes`, or all of them."""
+    """Removes axes of size 1: those of `axes`, or all of them.
+
+    An axis that is named twice is removed once, as in onnxruntime.
+    """
 
     data: Value = operand("T")
     axes: Value | None = operand(
@@ -509,8 +513,9 @@ class Squeeze(OnnxOp, name="onnx.Squeeze", since="opset1 opset11 opset13 opset21
     def infer_partially(self) -> tuple[Type, ...]:
         type = tensor_type(self.data)
         axes = self.as_operand("axes")
-        gone = None if axes is None else _length(axes) or None
-        return (type.with_shape(None if gone is None or type.rank is None else (None,) * (type.rank - gone)),)
+        # Of several axes, one may be named twice.
+        is_one = axes is not None and _length(axes) == 1
+        return (type.with_shape((None,) * (type.rank - 1) if is_one and type.rank else None),)
 
     def reference(self, data: Value, axes: Value | None) -> Value:
         return squeezed(data, None if axes is None else fixed(axes, "axes"))
