@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -210,14 +210,26 @@ class _Reference:
 
     def fix_dims(self) -> None:
         """Fixes the sizes of all inputs as those that were drawn."""
-        dims: dict[str, int | str | tuple[int, int]] = {}
+        dims: dict[str, int | str | tuple[int, int]] = {
+            f"{name}.{axis}": size for name, axis, _, size in self._dynamic_dims()
+        }
+        if dims:
+            self.module = commonir.edit(self.module, dims=dims)
+
+    def ranges(self) -> dict[str, tuple[int, int]]:
+        """Returns a range for each dynamic dim of the inputs, as Core ML needs: up to twice what was drawn. A dim
+        without a name gets that of the input with the axis.
+        """
+        sizes = {f"{n}_{a}" if dim is None else str(dim): size for n, a, dim, size in self._dynamic_dims()}
+        return {name: (1, 2 * max(size, 1)) for name, size in sizes.items()}
+
+    def _dynamic_dims(self) -> Iterator[tuple[str, int, object, int]]:
+        """Yields the dims of inputs that are not numbers: input and axis, the dim and the size that was drawn."""
         for value in self.module.inputs:
             shape = value.type.shape if isinstance(value.type, commonir.TensorType) else None
             for axis, dim in enumerate(shape or ()):
                 if not isinstance(dim, int):
-                    dims[f"{value.name}.{axis}"] = np.asarray(self.inputs[value.name or ""]).shape[axis]
-        if dims:
-            self.module = commonir.edit(self.module, dims=dims)
+                    yield value.name or "", axis, dim, np.asarray(self.inputs[value.name or ""]).shape[axis]
 
     def require(self, outputs: Sequence[Value]) -> None:
         """Raises: Disagreement; OracleRefuses, where onnxruntime stands against itself or against onnx."""
@@ -458,7 +470,8 @@ def _newest(opset: int) -> int | None:
 
 
 def _core_ml(path: Path) -> None:
-    _in_package(_Reference(path))
+    reference = _Reference(path)
+    _in_package(reference, reference.ranges())
 
 
 def _fixed_core_ml(path: Path) -> None:
@@ -467,10 +480,10 @@ def _fixed_core_ml(path: Path) -> None:
     _in_package(reference)
 
 
-def _in_package(reference: _Reference) -> None:
+def _in_package(reference: _Reference, ranges: Mapping[str, tuple[int, int]] | None = None) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         result = Path(scratch) / "result.mlpackage"
-        commonir.save(commonir.convert(reference.module, "mil"), result)
+        commonir.save(commonir.convert(reference.module, "mil", ranges=ranges), result)
         package = commonir.load(result)
         errors = [f for f in commonir.verify(package) if f.is_error]
         if errors:

@@ -110,6 +110,20 @@ def test_inputs_without_a_rank_get_one_that_onnxruntime_takes(tmp_path: Path) ->
     assert Judge(memory_bytes=0)(case).verdict is Verdict.RIGHT
 
 
+@pytest.mark.parametrize("dims", [["n", 3], [None, 3]], ids=["named", "unnamed"])
+def test_dynamic_dims_get_ranges_for_core_ml(dims: list[str | int | None], tmp_path: Path) -> None:
+    from tests.wild.stages import Judge  # noqa: PLC0415  needs the oracle
+
+    info = onnx.helper.make_tensor_value_info
+    node = onnx.helper.make_node("Relu", ["x"], ["y"])
+    graph = onnx.helper.make_graph([node], "g", [info("x", 1, dims)], [info("y", 1, dims)])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "m.onnx")
+    (case,) = cases_in([tmp_path], ["coreml"])
+    outcome = Judge(memory_bytes=0)(case)
+    assert outcome.verdict is Verdict.RIGHT, outcome.reason
+
+
 def test_what_exceeds_the_memory_of_the_driver_is_not_a_crash(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.wild import stages  # noqa: PLC0415  needs the oracle
 
