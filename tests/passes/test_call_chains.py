@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import onnx
@@ -116,6 +117,28 @@ def test_a_chain_of_public_functions_is_lowered_from_its_main_function() -> None
 
 def test_public_functions_stay_in_a_lowered_program_while_their_calls_are_few() -> None:
     assert list(lower(_mlir_chain(3)).functions) == ["main", "f1", "f2"]
+
+
+def test_the_work_for_a_chain_of_public_functions_is_linear() -> None:
+    lower(_mlir_chain(2))  # loading does not count
+    short, long = [calls_of(partial(lower, _mlir_chain(depth))) for depth in (50, 100)]
+    assert long < 2.2 * short
+
+
+def test_rules_are_compiled_once_for_all_functions() -> None:
+    """Compiling those of arith takes 50,000 calls."""
+
+    def calls(count: int) -> int:
+        module = _mlir({f"f{n}": f"%y = arith.negf %x : {_TYPE}" for n in range(count)})
+        return calls_of(lambda: cir.optimize(module))
+
+    calls(2)  # loading does not count
+    assert calls(10) - calls(5) < 20_000
+
+
+def test_a_public_function_that_is_inlined_only_is_converted_when_it_is_chosen() -> None:
+    converted = cir.convert(_mlir_chain(60), "onnx", function="f58")
+    assert [op.name for op in converted.nested()].count("onnx.Neg") == 2
 
 
 @pytest.mark.usefixtures("few_copies")

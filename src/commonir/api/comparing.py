@@ -493,7 +493,7 @@ def _compared_ranks(
 
     if all(run_alone(module, function) is not None for module in programs):
         return None
-    lowered = [lower(module, defer=True) for module in programs]
+    lowered = [lower(module, defer=True, function=function) for module in programs]
     known = Engines()
     sides = [
         None if ranks is None else RanksSide(module, ranks, known.get(engine))

@@ -42,7 +42,8 @@ def lower(module: Module, *, defer: bool = False, function: str | None = None) -
     """Returns the program lowered to `ml_program` and `core`; the program itself when it is lowered already.
 
     With `defer`, operations whose meaning is data-dependent are kept, and engines lower them at run time. Private
-    functions that others call are inlined; the one called `function` stays too.
+    functions that others call are inlined only, and so are public ones where each of a long chain would have a copy of
+    all that follow; the one called `function` stays too.
 
     Raises: DiagnosticError (E0601, E0509) with every operation that cannot be lowered to core.
     """
@@ -265,15 +266,16 @@ def _lowered(module: Module, conversion: Conversion, choices: _Choices) -> Modul
 
     # Fixed dims can decide which branch runs, and with it ranks of results.
     sized = _sized(module, choices.dims, choices.function)
-    lowered = _lowered_with_marks(sized, choices.keep) if choices.keep else lower(sized)
-    if choices.function is not None:
-        return select_function(lowered, choices.function)
+    function = choices.function
+    lowered = _lowered_with_marks(sized, choices.keep, function) if choices.keep else lower(sized, function=function)
+    if function is not None:
+        return select_function(lowered, function)
     if not conversion.takes_ranks:
         _refuse_ranks(lowered, choices.to)
     return lowered
 
 
-def _lowered_with_marks(module: Module, keep: Sequence[str]) -> Module:
+def _lowered_with_marks(module: Module, keep: Sequence[str], function: str | None) -> Module:
     """Returns a lowered program in which the operations that names select are marked to keep their precision."""
     from commonir.passes.half_precision import mark_kept, operations_to_keep  # noqa: PLC0415
     from commonir.passes.lower import PreservedOperations  # noqa: PLC0415
@@ -281,7 +283,8 @@ def _lowered_with_marks(module: Module, keep: Sequence[str]) -> Module:
 
     kept = operations_to_keep(module, keep)
     origins: dict[Operation, Operation] = {}
-    lowered = lower_module(module, preserved=PreservedOperations(_is_preserved, False, origins, set()))
+    preserved = PreservedOperations(_is_preserved, False, origins, set())
+    lowered = lower_module(module, function=function, preserved=preserved)
     mark_kept([new for new, source in origins.items() if source in kept])
     return lowered
 
@@ -367,7 +370,8 @@ def shard(
     """
     from commonir.passes.select_function import select_function  # noqa: PLC0415
 
-    lowered = lower(module) if function is None else select_function(lower(module), function)
+    lowered = lower(module, function=function)
+    lowered = lowered if function is None else select_function(lowered, function)
     simpler = _simplified(_sized(lowered, dims))
     return _divided(simpler, ranks, parallel, Diagnostics() if findings is None else findings)
 
@@ -432,7 +436,7 @@ def with_interface_of(
     keeps_states = any(isinstance(v.type, StateType) for f in converted.functions.values() for v in f.inputs)
     if not images and not keeps_states:
         return module
-    lowered = lower(_sized(module, dims, function))
+    lowered = lower(_sized(module, dims, function), function=function)
     if keeps_states:
         lowered = ports_to_globals(with_described_ports(lowered, {}, {}, states, Diagnostics()), Diagnostics())
     return of_core.with_images(lowered, images)

@@ -183,7 +183,7 @@ def _prepared_on_ranks(
     from commonir.runtime.state import check_state  # noqa: PLC0415
     from commonir.runtime.values import is_array  # noqa: PLC0415
 
-    if ranks_of(lower(module, defer=True), function) is not None:
+    if ranks_of(lower(module, defer=True, function=function), function) is not None:
         message = "the program has several ranks already"
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message, help="leave out the number of ranks"))
     # Lists and maps have no shape.
@@ -488,7 +488,7 @@ def run_converted(
     from commonir.runtime.ranks.program import full_name, ranks_of  # noqa: PLC0415
     from commonir.runtime.ranks.sharding import shard_inputs, unshard_outputs  # noqa: PLC0415
 
-    lowered, after = lower(source, defer=True), lower(converted, defer=True)
+    lowered, after = lower(source, defer=True, function=function), lower(converted, defer=True, function=function)
     ranks = ranks_of(after)
     if ranks is not None and ranks_of(lowered) is not None:
         return dict(run(converted, inputs, state=state, options=options))
@@ -546,7 +546,7 @@ def run_with_onnxruntime(
     outputs = run_file(path, inputs, state, options or DEFAULT_OPTIONS, initial)
     if source is None or set(source.function(function).output_names) <= set(outputs):
         return outputs
-    return renamed_outputs(lower(source, defer=True).function(function), outputs)
+    return renamed_outputs(lower(source, defer=True, function=function).function(function), outputs)
 
 
 def random_inputs(

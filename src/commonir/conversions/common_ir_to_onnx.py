@@ -131,7 +131,7 @@ class _Conversion:
     def _state_outputs(self, source: common_ir.Graph, module: onnx.Graph) -> None:
         """Gives outputs whose shapes are not stated those that follow from the program, if only inputs decide them."""
         try:
-            inferred = lower(self._module).function(source.sym_name).outputs
+            inferred = lower(self._module, function=source.sym_name).function(source.sym_name).outputs
         except DiagnosticError as error:
             if is_not_known(error):
                 return

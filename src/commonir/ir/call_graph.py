@@ -22,6 +22,12 @@ _SHORT_CYCLE = 16
 _SHOWN = 16
 """The functions of a cycle that a message names."""
 
+_FEW = 2_000
+"""So many operations may be inlined in any program, however small."""
+
+_MOST_FOR_EACH = 8
+"""How many times the operations of a program may be inlined while each function still has a copy of all it calls."""
+
 
 class CallGraph:
     """The functions that some functions reach by calls; `called_by` returns the one that an operation calls."""
@@ -89,16 +95,20 @@ class CallGraph:
         return {f for called in self._calls.values() for f in called}
 
     def are_few(self) -> bool:
-        """Returns whether the calls of the roots stand for few enough operations together to be inlined."""
-        return sum(self._added().values()) <= DEFAULT_LIMITS.max_inlined_operations
+        """Returns whether the calls of the roots stand for few operations together, compared with those of the program.
+
+        In a chain of functions, each stands for all that follow, and together they stand for a quadratic number.
+        """
+        few = max(_FEW, _MOST_FOR_EACH * sum(self._own.values()))
+        return sum(self._added().values()) <= min(few, DEFAULT_LIMITS.max_inlined_operations)
 
     def check_count(self) -> None:
         """Checks how many operations the calls of the roots stand for together.
 
         Raises: DiagnosticError (E0303) when they are too many.
         """
-        if not self.are_few():
-            added = self._added()
+        added = self._added()
+        if sum(added.values()) > DEFAULT_LIMITS.max_inlined_operations:
             raise DiagnosticError(too_many_inlined(_name_of(max(added, key=lambda f: added[f]))))
 
     def _added(self) -> Mapping[Operation, int]:

@@ -72,35 +72,32 @@ def combine_operations(
     `rounds` permits rules whose results are rounded differently.
     """
     count = Counter[str]()
+    declared = _DeclaredSteps(dialects, rounds)
     for function in module.defined_functions.values():
         # Where something else refers to values by name, they stay: what replaces them would be computed beside them.
         if function.referred_names:
             continue
-        steps = _Steps(CoreWriter(function, from_core), dialects, rounds)
+        steps = _Steps(CoreWriter(function, from_core), declared, rounds)
         count += rewrite_steps(function, steps.of)
     return count
 
 
-class _Steps:
-    """The steps for operations of one function."""
+class _DeclaredSteps:
+    """The steps for the rules that dialects declare, which are the same for all functions."""
 
-    def __init__(self, writer: CoreWriter, dialects: Dialects, rounds: bool) -> None:
-        self._writer = writer
+    def __init__(self, dialects: Dialects, rounds: bool) -> None:
         self._dialects = dialects
         self._rounds = rounds
         self._rules: dict[str, RuleSet] = {}
-        self._split_once = SlicesToSplit()
+        self._steps: dict[type[Op], Sequence[RewriteStep]] = {}
 
     def of(self, definition: type[Op]) -> Sequence[RewriteStep]:
         """Returns the steps for operations of a definition."""
-        if definition.has_trait(traits.ConstantLike) or definition.has_trait(traits.Terminator):
-            return ()
-        # Those of other definitions are removed by their derived types already.
-        unneeded = (_unneeded,) if definition.infers_types else ()
-        return (*self._dialect_steps(definition), *unneeded, self._combined)
+        if definition not in self._steps:
+            self._steps[definition] = self._found(definition)
+        return self._steps[definition]
 
-    def _dialect_steps(self, definition: type[Op]) -> Sequence[RewriteStep]:
-        """Returns the steps for the rules of the dialect."""
+    def _found(self, definition: type[Op]) -> Sequence[RewriteStep]:
         name = definition.name.partition(".")[0]
         dialect = self._dialects.get(name)
         if dialect is None:
@@ -112,6 +109,24 @@ class _Steps:
         functions = [f for source in sources for base in definition.__mro__ for f in source.get(base, ())]
         steps = [function_step(definition.name, f, self._dialects.find) for f in functions]
         return (*rule_steps(self._rules[name], definition), *steps)
+
+
+class _Steps:
+    """The steps for operations of one function."""
+
+    def __init__(self, writer: CoreWriter, declared: _DeclaredSteps, rounds: bool) -> None:
+        self._writer = writer
+        self._declared = declared
+        self._rounds = rounds
+        self._split_once = SlicesToSplit()
+
+    def of(self, definition: type[Op]) -> Sequence[RewriteStep]:
+        """Returns the steps for operations of a definition."""
+        if definition.has_trait(traits.ConstantLike) or definition.has_trait(traits.Terminator):
+            return ()
+        # Those of other definitions are removed by their derived types already.
+        unneeded = (_unneeded,) if definition.infers_types else ()
+        return (*self._declared.of(definition), *unneeded, self._combined)
 
     def _combined(self, op: Op) -> Rewritten | None:
         is_one = not any(r.is_used for r in op.results[1:])

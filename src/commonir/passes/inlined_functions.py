@@ -25,8 +25,9 @@ def functions_to_lower(
     """Returns the functions of a module that are lowered. With `has_calls`, calls of them remain: those for which
     `stays` is True.
 
-    Private functions that others call are inlined, and so are public ones whose calls stand for too many operations
-    together: in a chain of functions, each would have a copy of all that follow.
+    Private functions that others call are inlined only, and so are public ones where the calls stand for many more
+    operations than the program has: in a chain of functions, each would have a copy of all that follow. The one of the
+    name `entry` stays besides.
     Raises: DiagnosticError (E0209) when functions call each other in a cycle, (E0303) when calls stand for too many
     operations.
     """
