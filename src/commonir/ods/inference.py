@@ -437,7 +437,8 @@ def _check_attributes(trace: _Trace) -> None:
             trace.diagnostics.append(Fault(op, WRONG_ATTRIBUTE, f"attribute '{f.name}': {error}"))
             continue
         if f.check is not None and not f.check.holds(value):
-            message = f"attribute '{f.name}' must be {f.check.text}, found {keyword_of(value)!r}"
+            found = str(value.type) if isinstance(value, Data) else repr(keyword_of(value))
+            message = f"attribute '{f.name}' must be {f.check.text}, found {found}"
             trace.diagnostics.append(Fault(op, WRONG_ATTRIBUTE, message))
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from numpy.typing import NDArray
 
+import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
 
+from tests.conversions.running import run_onnx
 from tests.dialects.onnx.onnx_programs import program, run_here
 
 Array = NDArray[Any]
@@ -44,8 +47,12 @@ FAULTS: list[tuple[int, str, dict[str, Array], str]] = [
     (18, 'z = Pad<mode = "wrap">(x, p)', {"x": X, "p": _longs(1, 0, 0, 0, 0, 0)}, "the mode 'wrap' is one of opset 19"),
     (11, "z = OneHot(i, d, v)", {"i": _longs(1), "d": _longs(-3), "v": _longs(0, 1)}, "must be at least 0, found -3"),
     (11, "z, i = TopK(x, k)", {"x": X, "k": _longs(9)}, "k: expected at most 4, found 9"),
+    (11, "z, i = TopK(x, k)", {"x": X, "k": ONE}, "operand 'K': expected rank 1 (i64[1]), found rank 0"),
+    (11, "z, i = TopK(x, k)", {"x": X, "k": _longs(1, 1)}, "operand 'K': dimension 0 of i64[1]: expected 1, found 2"),
     (18, "z = CenterCropPad(x, s)", {"x": X, "s": _longs(-1, 2, 3)}, "sizes [-1, 2, 3] are not all at least 0"),
     (9, "z = ConstantOfShape(s)", {"s": _longs(-1, 2)}, "expected at least 0, found -1"),
+    (9, "z = ConstantOfShape<value = int64 {7}>(s)", {"s": _longs(1, 2)},
+     "attribute 'value' must be a vector of one element, found tensor<i64>"),
     (13, "z = Tile(x, r)", {"x": X, "r": _longs(2)}, "repeats for 1 axes of a tensor of rank 3"),
     (9, "z = EyeLike(x)", {"x": X}, "expected a matrix, found rank 3"),
     (13, "z = Unsqueeze(x, a)", {"x": X, "a": _longs(0, 0)}, "axes [0, 0] name one axis twice"),
@@ -81,3 +88,27 @@ def test_faults_are_refused_with_their_reason(
     with pytest.raises(DiagnosticError) as caught:
         run_here(model, inputs, engine)
     assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("k", ["{2}", "[1] {2}", "[2] {2, 1}", "[1, 1] {2}"])
+def test_form_of_k_that_onnxruntime_refuses_is_a_finding(k: str) -> None:
+    _assert_onnxruntime_finds_the_same(f"k = Constant<value = int64{k}>() z, i = TopK(x, k)")
+
+
+@pytest.mark.parametrize("value", ["{2.0}", "[1] {2.0}", "[2] {2.0, 1.0}", "[1, 1] {2.0}"])
+def test_form_of_a_fill_that_onnxruntime_refuses_is_a_finding(value: str) -> None:
+    _assert_onnxruntime_finds_the_same(
+        f"s = Constant<value_ints = [2, 3, 4]>() z = ConstantOfShape<value = float{value}>(s)"
+    )
+
+
+def _assert_onnxruntime_finds_the_same(body: str) -> None:
+    text = f"""<ir_version: 8, opset_import: ["" : 13]> g (float[2, 3, 4] x) => (float[a, b, c] z) {{ {body} }}"""
+    content = onnx.parser.parse_model(text).SerializeToString()
+    try:
+        run_onnx(content, {"x": X})
+    except Exception as error:  # noqa: BLE001  its exceptions have no common class of its own
+        is_refused, reason = True, str(error)
+    else:
+        is_refused, reason = False, ""
+    assert bool(cir.verify(cir.loads(content, format="onnx"))) is is_refused, reason

@@ -40,7 +40,7 @@ from commonir.ir.data import Data, data_of, rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f4e2m1fn, f16, f32, f64, i16, i64, string
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, result
+from commonir.ods import Check, attr_types, attribute, by_version, element_type, one_of, operand, result
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.requiring import Requiring
 from commonir.symbolic import Dim
@@ -163,11 +163,18 @@ def _dense(content: DictionaryAttr) -> Data:
         raise NotationError(f"a sparse constant: {error}") from None
 
 
+def _is_vector_of_one(value: object) -> bool:
+    return isinstance(value, Data) and value.shape == (1,)
+
+
+_ONE_ELEMENT = Check("a vector of one element", _is_vector_of_one)
+
+
 class ConstantOfShape(OnnxOp, name="onnx.ConstantOfShape"):
     """A tensor of the given shape filled with `value`, by default zero in single precision."""
 
     input: Value = operand("T1", by_value=True)
-    value: Data | None = attribute(attr_types.data, default=None)
+    value: Data | None = attribute(attr_types.data, default=None, check=_ONE_ELEMENT)
     output: Value = result("T2")
     T1 = element_type(i64)
     T2 = by_version(

@@ -370,7 +370,7 @@ class TopK(OnnxOp, name="onnx.TopK"):
     """
 
     X: Value = operand("T")
-    K: Value = operand("i64", by_value=True, since="opset10", before=attribute(attr_types.integer, spelling="k"))
+    K: Value = operand("i64[1]", by_value=True, since="opset10", before=attribute(attr_types.integer, spelling="k"))
     sorted: bool = attribute(attr_types.flag, default=True, since="opset11")
     largest: bool = attribute(attr_types.flag, default=True, since="opset11")
     axis: int = attribute(attr_types.integer, default=-1)
