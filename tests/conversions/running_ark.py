@@ -12,24 +12,48 @@ import commonir as cir
 from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.core_to_ark import core_to_ark
 from commonir.ir.module import Module
-from commonir.ir.types import ElementType, TensorType, bf16, boolean, f16, f32, i8, i32, i64, tensor, u8, u32
+from commonir.ir.types import (
+    ElementType,
+    TensorType,
+    bf16,
+    boolean,
+    f16,
+    f32,
+    f64,
+    i8,
+    i16,
+    i32,
+    i64,
+    tensor,
+    u8,
+    u16,
+    u32,
+    u64,
+)
 
 from tests.conversions.programs import Build, core_module
 
 Array = np.ndarray[Any, Any]
 
 ELEMENTS: Mapping[str, ElementType] = {
+    "float64": f64,
     "float32": f32,
     "float16": f16,
     "bfloat16": bf16,
     "int32": i32,
     "int64": i64,
     "uint32": u32,
+    "uint64": u64,
+    "int16": i16,
+    "uint16": u16,
     "int8": i8,
     "uint8": u8,
     "bool": boolean,
 }
-GIVEN = {"int64": np.int32, "bool": np.uint8}
+GIVEN = {
+    "float64": np.float32, "int64": np.int32, "uint64": np.int32, "int16": np.int32, "uint16": np.int32,
+    "bool": np.uint8,
+}  # fmt: skip
 """Types in which ARK programs take what they do not have."""
 
 

@@ -15,7 +15,7 @@ from commonir.dialects import core
 from commonir.dialects.core import GeluForm, PadMode
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import boolean, f32, i8, i32, i64
+from commonir.ir.types import boolean, f16, f32, f64, i4, i8, i16, i32, i64, u8
 
 from tests.conversions.programs import Build
 from tests.conversions.running import run_onnx
@@ -88,6 +88,12 @@ def number(value: float, element: Any = f32) -> Any:
     return core.scalar(value, element)
 
 
+def quantized(x: Array, scale: Array, zero_point: Array) -> Array:
+    limits = np.iinfo(zero_point.dtype)
+    steps = np.round(x / scale[:, None]) + zero_point.astype(np.float32)[:, None]
+    return np.clip(steps, limits.min, limits.max).astype(zero_point.dtype)
+
+
 X, Y = reals(2, 3, 4), reals(3, 4)
 SPECIAL = np.array(
     [[0.0, -0.0, 1.0, -1.0, INF, -INF, np.nan], [1e-38, 1e-44, 3e38, -3e38, 2.5, 2.4999998, 7]], np.float32
@@ -145,6 +151,17 @@ ARITHMETIC = {
     "rms norm": Case(core.rms_norm, lambda a, s: a / np.sqrt((a**2).mean(-1, keepdims=True) + 1e-5) * s, (X, reals(4))),
     "half precision": Case(core.add, np.add, (X.astype(np.float16), Y.astype(np.float16)), "Add", 0),
     "tanh in half precision": Case(core.tanh, np.tanh, (X.astype(np.float16),), "", 5e-4),
+    "double precision": Case(
+        lambda a: core.exp(core.add(a, number(1.5, f64))), lambda a: np.exp(a + 1.5), (X.astype(float),)
+    ),
+    "tanh in double precision": Case(core.tanh, np.tanh, (Y.astype(np.float64),)),
+    "sum of integers of 16 bits": Case(
+        core.add, np.add, (np.array([32767, -7, 5], np.int16), np.array([2, 3, -9], np.int16)), "", 0
+    ),
+    "product of unsigned integers of 16 bits": Case(
+        core.mul, np.multiply, (np.array([65535, 300], np.uint16), np.array([2, 300], np.uint16)), "", 0
+    ),
+    "large integers": Case(core.mul, np.multiply, (np.array([7, 9], np.uint64), np.array([5, 4], np.uint64)), "", 0),
     "small integers": Case(core.add, np.add, (wholes(-99, 99, 5, dtype="int8"), wholes(-9, 9, 5, dtype="int8")), "Add"),
 }
 
@@ -497,9 +514,66 @@ FUNCTIONS = {
     ),
 }
 
+SCALES, STEPS = np.array([0.5, 0.25], np.float32), np.append(np.arange(-9, 9), [-999, 999, 1e9]).astype(np.float32)
+
+QUANTIZATION = {
+    **{
+        f"quantize to {dtype}": Case(
+            lambda x, s, z, element=element: core.quantize(
+                x, core.unsqueeze(s, (1,)), element, core.unsqueeze(z, (1,))
+            ),
+            quantized,
+            (np.stack([STEPS, STEPS / 8]), SCALES, np.array([3, 5], dtype)),
+            "",
+            0,
+        )
+        for dtype, element in (("int8", i8), ("uint8", u8), ("int16", i16))
+    },
+    "quantize without zero point": Case(
+        lambda x: core.quantize(x, number(0.5), i8), lambda x: np.clip(np.round(x * 2), -128, 127), (STEPS,), "", 0
+    ),
+    "quantize in half precision": Case(
+        lambda x: core.quantize(x, number(0.5, f16), u8),
+        lambda x: np.clip(np.round(x.astype(np.float32) * 2), 0, 255),
+        (np.append(STEPS[:-1], 0.75).astype(np.float16),),
+        "",
+        0,
+    ),
+    "dequantize": Case(
+        lambda x, z: core.dequantize(x, number(0.1), z),
+        lambda x, z: (x.astype(np.float32) - z) * np.float32(0.1),
+        (wholes(-128, 128, 9, dtype="int8"), np.array(7, np.int8)),
+        "",
+        0,
+    ),
+    "dequantize a weight in blocks": Case(
+        lambda a: core.matmul(
+            a,
+            core.dequantize(
+                core.constant(data_of(i4, (4, 2), [-8, 7, 0, 1, -1, 2, 3, -4])),
+                core.constant(data_of(f32, (2, 2), [0.5, 1.0, 2.0, 4.0])),
+            ),
+        ),
+        lambda a: a @ np.array([[-4, 7], [0, 1], [-2, 8], [6, -16]], np.float32),
+        (reals(3, 4),),
+    ),
+}
+
 ALL = {
     name: case
-    for cases in (ARITHMETIC, COMPARISONS, CHOICES, REDUCTIONS, PRODUCTS, MOVES, INDEXING, CASTS, WINDOWS, FUNCTIONS)
+    for cases in (
+        ARITHMETIC,
+        COMPARISONS,
+        CHOICES,
+        REDUCTIONS,
+        PRODUCTS,
+        MOVES,
+        INDEXING,
+        CASTS,
+        WINDOWS,
+        FUNCTIONS,
+        QUANTIZATION,
+    )
     for name, case in cases.items()
 }
 

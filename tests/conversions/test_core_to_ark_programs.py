@@ -18,7 +18,7 @@ from commonir.ir.data import data_of
 from commonir.ir.interface import Metadata, set_metadata
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import TensorType, boolean, f32, f64, i64, tensor
+from commonir.ir.types import TensorType, boolean, f8e5m2, f32, f64, i16, i64, tensor
 from commonir.symbolic import symbol
 
 from tests.conversions.programs import Build, core_module, running_total
@@ -56,9 +56,9 @@ def test_part_of_an_expanded_operation_names_it() -> None:
     [
         (
             core.exp,
-            tensor(f64, 2),
-            "input 'x' of tensor<2xf64> cannot be expressed in ark",
-            "ARK has no f64; it has f32, f16, bf16, i32, ui32, i8, ui8",
+            tensor(f8e5m2, 2),
+            "input 'x' of tensor<2xf8E5M2> cannot be expressed in ark",
+            "ARK has no f8E5M2; it has f32, f16, bf16, i32, ui32, i8, ui8",
         ),
         (
             core.exp,
@@ -148,16 +148,23 @@ def test_an_input_that_nothing_needs_stays(tmp_path: Path) -> None:
 
 
 def test_other_types_of_inputs_and_outputs_are_reported() -> None:
-    def build(n: Value, c: Value) -> list[Value]:
-        return [core.add(n, n), core.logical_not(c)]
+    def build(n: Value, c: Value, x: Value, m: Value) -> list[Value]:
+        return [core.add(n, n), core.logical_not(c), core.exp(x), core.neg(m)]
 
     lost = Diagnostics()
-    core_to_ark(core_module(build, {"n": tensor(i64, 2), "c": tensor(boolean, 2)}), lost)
+    core_to_ark(
+        core_module(build, {"n": tensor(i64, 2), "c": tensor(boolean, 2), "x": tensor(f64, 2), "m": tensor(i16, 2)}),
+        lost,
+    )
     assert [(d.code.id, d.message) for d in lost] == [
         ("N0601", "the input 'n' changes from i64 to i32: ARK has no i64"),
         ("N0601", "the input 'c' changes from i1 to ui8: ARK has no i1"),
+        ("N0601", "the input 'x' changes from f64 to f32: ARK has no f64"),
+        ("N0601", "the input 'm' changes from i16 to i32: ARK has no i16"),
         ("N0601", "the output 'y0' changes from i64 to i32: ARK has no i64"),
         ("N0601", "the output 'y1' changes from i1 to ui8: ARK has no i1"),
+        ("N0601", "the output 'y2' changes from f64 to f32: ARK has no f64"),
+        ("N0601", "the output 'y3' changes from i16 to i32: ARK has no i16"),
     ]
 
 

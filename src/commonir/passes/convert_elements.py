@@ -50,6 +50,10 @@ class ElementPolicy(ABC):
         return converted_data(data, element)
 
 
+OF_OWN_TYPES = (core.Decoded, core.Quantize, core.BitCast, core.NarrowCast)
+"""Operations whose result is about an element type, so that they cannot be computed in another one."""
+
+
 def convert_elements(module: Module, policy: ElementPolicy) -> Module:
     """Returns a lowered module that is computed in the element types of a policy.
 

@@ -19,10 +19,12 @@ from commonir.conversions.core_to_ark import (
     indexing,
     moves,
     products,
+    quantizing,
     ranks,
     reduction,
     windows,
 )
+from commonir.conversions.core_to_ark.context import ComputedTypes
 from commonir.conversions.core_to_core import einsum, reshaping
 from commonir.conversions.core_to_core.foreign_kernels import kernel_rule
 from commonir.dialects import core
@@ -33,6 +35,7 @@ from commonir.ir.types import i64
 from commonir.ods import Dialects
 from commonir.passes.ark.generations import in_generation
 from commonir.passes.ark.steps import next_tag
+from commonir.passes.convert_elements import convert_elements
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.thread_globals import thread_globals
@@ -46,6 +49,7 @@ _FAMILIES = (
     moves,
     indexing,
     products,
+    quantizing,
     communication,
     reduction,
     elementwise,
@@ -75,7 +79,7 @@ def core_to_ark(module: Module, lost: Diagnostics) -> Module:
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
     """
     module = inline_calls(without_requirements(clone(module), lost))
-    module = _without_states(module, lost)
+    module = _in_types_of_ark(_without_states(module, lost))
     functions = _chosen(module)
     for name, other in module.functions.items():
         if other not in functions:
@@ -133,6 +137,14 @@ def _without_states(module: Module, lost: Diagnostics) -> Module:
         changes.update({change.message: change for change in (t.change() for t in threaded)})
     lost.extend(changes.values())
     return module
+
+
+def _in_types_of_ark(module: Module) -> Module:
+    """The module computed in element types that ARK stores, where it has others for which there is one."""
+    policy = ComputedTypes()
+    results = [v.type for op in module.nested() for v in op.results]
+    arguments = [v.type for op in module.nested() for r in op.regions for block in r.blocks for v in block.arguments]
+    return convert_elements(module, policy) if any(map(policy.changes, (*results, *arguments))) else module
 
 
 def _refuse_open(function: Function) -> None:

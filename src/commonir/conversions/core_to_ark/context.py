@@ -16,8 +16,9 @@ from commonir.dialects import ark, core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import ElementType, TensorType, boolean, f32, i32, i64, u32
+from commonir.ir.types import ElementType, TensorType, boolean, f32, f64, i8, i32, i64, u8, u32
 from commonir.ods import Op, known_data
+from commonir.passes.convert_elements import OF_OWN_TYPES, ElementPolicy
 from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch
 
 _MOST_PIECES = 16
@@ -46,12 +47,39 @@ def rule(definition: type[Op]) -> Callable[[Callable[..., Built]], LegalizationR
 
 
 def storage_type(element: ElementType) -> ElementType:
-    """The type in which elements are stored. Raises: DiagnosticError (E0601) for those that ARK does not have."""
-    result = f32 if element is boolean else i32 if element is i64 else element
+    """The type in which elements are stored: single precision for double, 8 bits for fewer, and 32 bits for others.
+
+    Raises: DiagnosticError (E0601) for those that no type of ARK stands for.
+    """
+    result = element
+    if element in (boolean, f64):
+        result = f32
+    elif element.is_integer and element not in DATA_TYPES:
+        narrow = u8 if element.kind == "uint" else i8
+        result = narrow if element.bits < narrow.bits else i32
     if result not in DATA_TYPES:
         names = ", ".join(str(e) for e in DATA_TYPES)
         raise refused(f"ARK has no {element}; it has {names}")
     return result
+
+
+class ComputedTypes(ElementPolicy):
+    """The types of values that ARK stores in another one. Bools and i64 stay, as rules are about them."""
+
+    def changes(self, type: object) -> bool:
+        """Returns whether values of a type are computed in another one."""
+        return isinstance(type, TensorType) and self.inside(type.element) is not type.element
+
+    def inside(self, element: ElementType) -> ElementType:
+        is_replaced = element is f64 or (element.is_integer and element not in (*DATA_TYPES, boolean, i64))
+        return storage_type(element) if is_replaced else element
+
+    def at_border(self, element: ElementType) -> ElementType:
+        # Rules of inputs and outputs report what they change.
+        return element
+
+    def keeps(self, op: Operation) -> bool:
+        return isinstance(op, OF_OWN_TYPES)
 
 
 def numbers_of(dims: Sequence[object]) -> tuple[int, ...]:

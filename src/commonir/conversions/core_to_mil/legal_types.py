@@ -14,10 +14,9 @@ from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, i32, string
-from commonir.passes.convert_elements import ElementPolicy
+from commonir.passes.convert_elements import OF_OWN_TYPES, ElementPolicy
 
 _COMPRESSIONS = (core.Decoded, core.Quantize)
-_OF_OWN_TYPES = (*_COMPRESSIONS, core.BitCast, core.NarrowCast)
 
 
 class LegalTypes(ElementPolicy):
@@ -32,11 +31,11 @@ class LegalTypes(ElementPolicy):
     def keeps(self, op: Operation) -> bool:
         """Compressed constants, and integers of few bits between quantization and its inverse, stay what they are.
 
-        So do operations whose result is about an element type, which no rule takes.
+        So do other operations whose result is about an element type, which no rule takes.
         """
         if isinstance(op, core.Constant):
             return op.y.is_used and all(isinstance(user, _COMPRESSIONS) for user in op.y.users)
-        return isinstance(op, _OF_OWN_TYPES)
+        return isinstance(op, OF_OWN_TYPES)
 
     def at_border(self, element: ElementType) -> ElementType:
         inside = mil_element(element)
