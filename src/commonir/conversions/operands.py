@@ -7,6 +7,7 @@ from itertools import groupby
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, are_known
@@ -18,6 +19,13 @@ from commonir.symbolic import Dim, DimExpr
 def refused(message: str) -> DiagnosticError:
     """Why an operation cannot be expressed."""
     return DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+
+
+def require_computable(count: int) -> None:
+    """Raises: DiagnosticError (E0601) for a constant of more elements than a conversion computes."""
+    most = DEFAULT_LIMITS.max_immediate_elements
+    if count > most:
+        raise refused(f"it needs a constant of {count} elements, and conversions compute at most {most}")
 
 
 def shape_of(value: Value) -> tuple[Dim | None, ...]:

@@ -21,6 +21,7 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.text import plural
 from commonir.ir.floats import bits_of, float_of
 from commonir.ir.types import ELEMENT_TYPES, MORE_FLOATS, ElementType, TensorType, boolean, f16, f32, f64
+from commonir.symbolic.errors import OutOfRangeError
 
 if TYPE_CHECKING:
     from mmap import mmap
@@ -437,14 +438,27 @@ def copy_data(data: Data, stream: BinaryIO) -> None:
 def data_of(element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Data:
     """Returns data of a few elements, from Python values.
 
-    Raises: ValueError when the number of values is not that of the shape; struct.error when a value does not fit.
+    Raises: ValueError when the number of values is not that of the shape, OutOfRangeError for a number that the element
+    type does not have.
     """
     type = TensorType(element, shape)
     if len(values) != type.count:
         raise ValueError(f"{type} has {plural(type.count, 'element')}, but {len(values)} are given")
     if element.kind in TEXT_KINDS:
         return TextData(type, [str(v) for v in values])
-    return InlineData(type, _pack(element, values))
+    try:
+        return InlineData(type, _pack(element, values))
+    except (struct.error, OverflowError):
+        number = next(v for v in values if not _is_packed(element, v))
+        raise OutOfRangeError(number, element) from None
+
+
+def _is_packed(element: ElementType, value: Scalar) -> bool:
+    try:
+        _pack(element, (value,))
+    except (struct.error, OverflowError):
+        return False
+    return True
 
 
 def sparse_fault(values: Data, indices: Data, shape: tuple[int, ...]) -> str | None:

@@ -8,6 +8,7 @@ from commonir.symbolic.constraints import require as require
 from commonir.symbolic.constraints import without_implied as without_implied
 from commonir.symbolic.errors import NotationError as NotationError
 from commonir.symbolic.errors import NotKnownError as NotKnownError
+from commonir.symbolic.errors import OutOfRangeError as OutOfRangeError
 from commonir.symbolic.errors import Relation as Relation
 
 import_members(

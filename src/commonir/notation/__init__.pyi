@@ -68,5 +68,6 @@ from commonir.symbolic.constraints import require as require
 from commonir.symbolic.constraints import without_implied as without_implied
 from commonir.symbolic.errors import NotKnownError as NotKnownError
 from commonir.symbolic.errors import NotationError as NotationError
+from commonir.symbolic.errors import OutOfRangeError as OutOfRangeError
 from commonir.symbolic.errors import Relation as Relation
 

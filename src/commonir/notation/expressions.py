@@ -17,7 +17,7 @@ from commonir.ir.types import ElementType, boolean, complex64, f32, i64
 from commonir.notation.functions import FOLDS, FUNCTIONS, Number, converted, fits, number_key
 from commonir.symbolic import Dim, DimExpr, element_count, index, largest, plain
 from commonir.symbolic.constraints import Constraint
-from commonir.symbolic.errors import NotationError
+from commonir.symbolic.errors import NotationError, OutOfRangeError
 
 Index = DimExpr
 Indices = tuple[DimExpr, ...]
@@ -152,7 +152,7 @@ class Const(Expr):
 
     def __new__(cls, value: Number, dtype: ElementType) -> Self:
         if not fits(value, dtype):
-            raise NotationError(f"{value!r} is not a value of {dtype}")
+            raise OutOfRangeError(value, dtype)
         value = converted(value, dtype)
         key = (cls, number_key(value), dtype)
         existing = cls._lookup(key)

@@ -32,7 +32,7 @@ from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, located_at
 from commonir.ir.types import FunctionType, Type, with_known_dims
-from commonir.notation import NotKnownError
+from commonir.notation import NotKnownError, OutOfRangeError
 from commonir.ods import Dialect, Dialects, Form, Op, not_constant, operations_behind, path_of, results_of, traits
 from commonir.ods.data_dependent_dims import DataDependentDim, defined_dims, dims_introduced
 from commonir.ods.inference import PlacedOperations
@@ -633,7 +633,7 @@ class _Run:
             if error.diagnostics[0].code is RULE_FUNCTION_FAILED:
                 raise
             return Mismatch("; ".join(d.message for d in error.diagnostics))
-        except NotKnownError as reason:
+        except (NotKnownError, OutOfRangeError) as reason:
             return Mismatch(str(reason))
         if isinstance(result, Mismatch | Replacement):
             return result

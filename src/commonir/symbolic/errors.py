@@ -34,6 +34,14 @@ class NotationError(ValueError):
         self.label = label
 
 
+class OutOfRangeError(NotationError):
+    """A number is not a value of the element type that a definition or a conversion gives it."""
+
+    def __init__(self, number: complex | str, element: object, *, label: str | None = None) -> None:
+        super().__init__(f"{number!r} is not a value of {element}", label=label)
+        self.number = number
+
+
 class NotKnownError(NotationError):
     """A rank, dim or element that a definition needs is known only when the program runs.
 

@@ -182,7 +182,7 @@ class ArkContext(Context):
 
     def fresh(self, element: ElementType, dims: Sequence[int]) -> BufferPlace:
         """A new buffer for a tensor."""
-        return BufferPlace(Buffer(element, prod(dims)), dense(dims))
+        return BufferPlace(_buffer(element, dims), dense(dims))
 
     def dense(self, place: BufferPlace) -> BufferPlace:
         """The tensor with its elements one after another, what is repeated written out."""
@@ -390,7 +390,7 @@ class ArkContext(Context):
         reads = {
             name: self.builder.read(p.buffer, view) for name, p, view in zip(names, operands, result.views, strict=True)
         }
-        buffer = Buffer(element, prod(result.dims))
+        buffer = _buffer(element, result.dims)
         output = self.builder.write(buffer, View(result.dims, result.dims, (0,) * len(result.dims)))
         self.builder.op(definition, reads, output, **arguments)
         return BufferPlace(buffer, result.result)
@@ -444,6 +444,13 @@ class ArkContext(Context):
     def times(self, place: BufferPlace, number: float) -> BufferPlace:
         """Each element times a number."""
         return self.elementwise(ark.ScalarMul, [place], place.dims, Factor=float(number))
+
+
+def _buffer(element: ElementType, dims: Sequence[int]) -> Buffer:
+    """Returns a new buffer for a tensor. Raises: DiagnosticError (E0601) for one that is larger than memory can be."""
+    if prod(dims) * element.bits // 8 >= 1 << 63:
+        raise refused(f"{' x '.join(map(str, dims))} elements do not fit into memory")
+    return Buffer(element, prod(dims))
 
 
 def _each(built: BufferPlace | Value | tuple[BufferPlace | Value, ...]) -> tuple[BufferPlace | Value, ...]:

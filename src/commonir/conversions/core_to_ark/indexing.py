@@ -8,7 +8,8 @@ from math import prod
 from commonir.conversions.core_to_ark.building import BufferPlace
 from commonir.conversions.core_to_ark.context import ArkContext, Built, rule, shape_of
 from commonir.conversions.core_to_ark.places import MOST_AXES, BufferLayout, View, dense, view_of
-from commonir.conversions.operands import element_of
+from commonir.conversions.core_to_core.bands import band
+from commonir.conversions.operands import element_of, require_computable
 from commonir.dialects import ark, core
 from commonir.dialects.core import axis_of
 from commonir.ir.data import data_of
@@ -89,6 +90,7 @@ def gather_elements(op: core.GatherElements, context: ArkContext, x: Value, posi
     result = core.mul(counted, core.splat(steps[axis], counted))
     for a in range(len(dims)):
         if a != axis and where[a] > 1:
+            require_computable(where[a])
             shape = tuple([where[a] if b == a else 1 for b in range(len(dims))])
             result = core.add(result, core.constant(data_of(i64, shape, [n * steps[a] for n in range(where[a])])))
     return core.gather(core.reshape(x, (prod(dims),)), result, 0)
@@ -100,6 +102,7 @@ def one_hot(op: core.OneHot, context: ArkContext, positions: Value, on: Value, o
     axis = axis_of(op.axis, len(dims))
     positions = core.cast(positions, i64)
     shape = tuple([n if a == axis else 1 for a, n in enumerate(dims)])
+    require_computable(dims[axis])
     rows = core.constant(data_of(i64, shape, range(dims[axis])))
     return core.select(core.equal(core.unsqueeze(positions, (axis,)), rows), on, off)
 
@@ -109,13 +112,7 @@ def band_part(op: core.BandPart, context: ArkContext, x: Value) -> Built:
     """Zeros where positions along the last two axes are too far apart."""
     rows, columns = shape_of(x)[-2:]
     element = element_of(x)
-    inside = [
-        (op.lower < 0 or m - n <= op.lower) and (op.upper < 0 or n - m <= op.upper)
-        for m in range(rows)
-        for n in range(columns)
-    ]
-    zero = core.scalar(False if element is boolean else 0, element)
-    return core.select(core.constant(data_of(boolean, (rows, columns), inside)), x, zero)
+    return core.select(band(op, rows, columns), x, core.scalar(False if element is boolean else 0, element))
 
 
 def listed(x: Value, axis: int, positions: Sequence[int]) -> Value:

@@ -8,7 +8,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.conversions.core_to_ark.building import BufferPlace
 from commonir.conversions.core_to_ark.context import ArkContext, Built, numbers_of, rule, shape_of, storage_type
 from commonir.conversions.core_to_ark.indexing import listed
-from commonir.conversions.operands import dims_of, element_of, refused
+from commonir.conversions.operands import dims_of, element_of, refused, require_computable
 from commonir.dialects import core
 from commonir.dialects.core import PadMode, axis_of
 from commonir.ir.data import Scalar, data_of
@@ -27,6 +27,7 @@ def iota(op: core.Iota, context: ArkContext) -> Built:
     """Positions along one axis, which are repeated along the others."""
     shape = shape_of(op.y)
     axis = op.axis % len(shape)
+    require_computable(shape[axis])
     numbers: list[Scalar] = [float(n) if op.element.is_float else n for n in range(shape[axis])]
     row = context.constant(data_of(op.element, tuple([n if a == axis else 1 for a, n in enumerate(shape)]), numbers))
     return BufferPlace(row.buffer, row.layout.spread(shape))
@@ -56,20 +57,18 @@ def broadcast_to(op: core.BroadcastTo, context: ArkContext, x: Value) -> Built:
 def slice_(op: core.Slice, context: ArkContext, x: Value) -> Built:
     shape = shape_of(x)
     starts, stops = _bounds(op.starts), _bounds(op.stops)
-    ranges: list[range] = []
-    for n, start, stop, step in zip(shape, starts, stops, op.steps, strict=True):
-        first, count = _bounds(core.slice_range(n, start, stop, step))
-        ranges.append(range(first, first + count * step, step))
-    if [len(r) for r in ranges] != list(shape_of(op.y)):
+    parts = [_bounds(core.slice_range(*row)) for row in zip(shape, starts, stops, op.steps, strict=True)]
+    if [count for _, count in parts] != list(shape_of(op.y)):
         return Mismatch("the dims of the slice do not follow from its bounds")
-    if any(r.step < 0 and len(r) > 1 for r in ranges):
-        for axis, r in enumerate(ranges):
-            x = listed(x, axis, r)
+    if any(step < 0 and count > 1 for step, (_, count) in zip(op.steps, parts, strict=True)):
+        for axis, (step, (first, count)) in enumerate(zip(op.steps, parts, strict=True)):
+            require_computable(count)
+            x = listed(x, axis, range(first, first + count * step, step))
         return x
     place = context.place(x)
     layout = place.layout
-    for axis, r in enumerate(ranges):
-        layout = layout.part(axis, r.start, len(r), r.step if len(r) > 1 else 1)
+    for axis, (step, (first, count)) in enumerate(zip(op.steps, parts, strict=True)):
+        layout = layout.part(axis, first, count, step if count > 1 else 1)
     return BufferPlace(place.buffer, layout)
 
 
@@ -144,6 +143,7 @@ def pad(op: core.Pad, context: ArkContext, x: Value) -> Built:
 def _repeated(op: core.Pad, x: Value) -> Value:
     for axis, (n, before, after) in enumerate(zip(shape_of(x), op.before, op.after, strict=True)):
         if before or after:
+            require_computable(before + n + after)
             x = listed(x, axis, [_source(at, n, op.mode) for at in range(-before, n + after)])
     return x
 
@@ -190,5 +190,6 @@ def reverse(op: core.Reverse, context: ArkContext, x: Value) -> Built:
     shape = shape_of(x)
     for axis in op.axes:
         at = axis_of(axis, len(shape))
+        require_computable(shape[at])
         x = listed(x, at, range(shape[at] - 1, -1, -1))
     return x

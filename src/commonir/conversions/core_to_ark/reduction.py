@@ -6,16 +6,21 @@ What takes several steps in half precision is computed in single precision and r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from commonir.conversions.core_to_ark.building import BufferPlace
 from commonir.conversions.core_to_ark.context import ArkContext, Built, rule, shape_of
 from commonir.conversions.core_to_ark.places import MOST_AXES, BufferLayout, View, dense_steps, view_of
-from commonir.conversions.operands import axes_from_start, element_of, refused
+from commonir.conversions.operands import axes_from_start, element_of, refused, require_computable
 from commonir.dialects import ark, core
-from commonir.ir.data import data_of
+from commonir.ir.data import computed_data
 from commonir.ir.operation import Value
-from commonir.ir.types import bf16, f16, f32
+from commonir.ir.types import TensorType, bf16, f16, f32
 from commonir.rewrite.legalize import LegalizationRule
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _REDUCTIONS: Mapping[type[core.Reduce], type[ark.ArkOp]] = {
     core.ReduceSum: ark.ReduceSum,
@@ -177,15 +182,15 @@ def cumsum(op: core.CumSum, context: ArkContext, x: Value) -> Built:
     shape = shape_of(x)
     axis = op.axis % len(shape)
     count = shape[axis]
-    rows = range(count)
+    require_computable(count * count)
 
-    def counts(source: int, target: int) -> bool:
-        if source == target:
-            return not op.exclusive
-        return source > target if op.reverse else source < target
+    def ones() -> NDArray[np.generic]:
+        import numpy as np  # noqa: PLC0415  only where contents are asked for
 
-    ones = [1.0 if counts(m, n) else 0.0 for m in rows for n in rows]
-    matrix = core.constant(data_of(f32, (count, count), ones))
+        after = np.tri(count, k=-1 if op.exclusive else 0, dtype=np.float32)
+        return after if op.reverse else after.T
+
+    matrix = core.constant(computed_data(TensorType(f32, (count, count)), ones))
     order = (*[a for a in range(len(shape)) if a != axis], axis)
     back = tuple([order.index(a) for a in range(len(shape))])
     single = core.cast(x, f32)

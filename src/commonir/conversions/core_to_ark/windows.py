@@ -10,7 +10,7 @@ from itertools import product
 from math import prod
 
 from commonir.conversions.core_to_ark.context import ArkContext, Built, rule, shape_of
-from commonir.conversions.operands import element_of
+from commonir.conversions.operands import element_of, require_computable
 from commonir.dialects import core
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
@@ -104,6 +104,7 @@ def average_pool(op: core.AveragePool, context: ArkContext, x: Value) -> Built:
         return points
     element = element_of(x)
     counts = [_covered(op, axis) for axis in range(len(op.kernel))]
+    require_computable(prod(map(len, counts)))
     numbers = [float(prod(c)) for c in product(*counts)]
     if 0.0 in numbers:
         return Mismatch("a window covers nothing, which is not a number")
@@ -116,5 +117,6 @@ def _covered(op: core.AveragePool, axis: int) -> list[int]:
     dim, count = shape_of(op.x)[2 + axis], shape_of(op.y)[2 + axis]
     stride, dilation = (op.strides or (1,) * len(op.kernel))[axis], (op.dilations or (1,) * len(op.kernel))[axis]
     low, high = op.pads[axis] if op.pads else (0, 0)
+    require_computable(count * op.kernel[axis])
     first, end = (0, dim + low + high) if op.count_include_pad else (low, dim + low)
     return [sum(first <= n * stride + k * dilation < end for k in range(op.kernel[axis])) for n in range(count)]

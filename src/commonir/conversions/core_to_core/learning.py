@@ -42,6 +42,8 @@ def tree_ensemble(op: core.TreeEnsemble, context: Context, x: Value, *operands: 
     if result is None or op.set_starts is not None or element_of(x) is not element_of(op.leaf_weights):
         return Mismatch("trees must be known, without sets, and of the type of the features")
     roots, features, tests, values, if_true, if_false, missing, starts, targets, weights = result
+    if (fault := core.table_fault(roots, tests, (*if_true, *if_false), starts, targets, op.targets)) is not None:
+        return Mismatch(fault)
     nodes, leaves = len(features), len(starts) - 1
     depth = _depth(roots, if_true, if_false)
     if depth is None or (nodes + leaves) * op.targets > MOST_WEIGHTS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 
 from commonir.conversions.core_to_mil.building import cast
-from commonir.conversions.operands import dims_of, rank_of, refused
+from commonir.conversions.operands import dims_of, rank_of, refused, require_computable
 from commonir.dialects import core
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
@@ -14,6 +14,7 @@ from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
 _Ngrams = list[tuple[tuple[int, ...], int]]
 """N-grams with the columns they count in."""
+_MOST_SKIPS = 256
 
 
 @rule(core.NgramCounts)
@@ -22,7 +23,7 @@ def ngram_counts(op: core.NgramCounts, context: Context, x: Value) -> Result:
         return Mismatch("Core ML computes nothing of texts")
     width = max(op.columns, default=-1) + 1
     rows = core.unsqueeze(cast(x, i32), (0,)) if rank_of(x) == 1 else cast(x, i32)
-    result = [c for c in (_counted(op, rows, length) for length in range(op.least, op.most + 1)) if c is not None]
+    result = [c for c in (_counted(op, rows, length) for length in op.lengths) if c is not None]
     if not result:
         return core.fill(core.scalar(0.0, f32), (*dims_of(x)[:-1], width))
     counts = reduce(core.add, result)
@@ -41,22 +42,26 @@ def _counted(op: core.NgramCounts, rows: Value, length: int) -> Value | None:
     ]
     if not expected:
         return None
-    sums = [_windows(rows, expected, step) for step in range(1, 2 + (op.skips if length > 1 else 0))]
+    dim = dims_of(rows)[1]
+    if not isinstance(dim, int):
+        raise refused("the number of tokens in a row is not known")
+    most = min(op.skips, dim // (length - 1)) if length > 1 else 0
+    if most > _MOST_SKIPS:
+        raise refused(f"n-grams skip up to {most} tokens, and each number of them needs operations of its own")
+    sums = [_windows(rows, dim, expected, step) for step in range(1, 2 + most)]
     result = [s for s in sums if s is not None]
     if not result:
         return None
     width = max(op.columns) + 1
+    require_computable(width * len(expected))
     places = [float(column == n) for n in range(width) for _, column in expected]
     matrix = core.constant(data_of(f32, (width, len(expected)), places))
     return core.linear(reduce(core.add, result), matrix)
 
 
-def _windows(rows: Value, expected: _Ngrams, step: int) -> Value | None:
+def _windows(rows: Value, dim: int, expected: _Ngrams, step: int) -> Value | None:
     """In how many windows of tokens that lie so many places apart each n-gram occurs; None without windows."""
-    count, dim = dims_of(rows)
-    if not isinstance(dim, int):
-        raise refused("the number of tokens in a row is not known")
-    length = len(expected[0][0])
+    count, length = dims_of(rows)[0], len(expected[0][0])
     windows = dim - (length - 1) * step
     if windows <= 0:
         return None

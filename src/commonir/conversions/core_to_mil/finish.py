@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
-from commonir.base.codes import CHANGED_IN_CONVERSION
+from commonir.base.codes import CHANGED_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostics, InternalError
 from commonir.conversions.core_to_mil.building import SMALLEST_HALF, representable
 from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, OPERATION_NAME, as_identifier
@@ -16,7 +16,9 @@ from commonir.ir.attributes import StringAttr
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, boolean, f32, i32, string
-from commonir.ods import Op
+from commonir.notation import OutOfRangeError
+from commonir.ods import Op, path_of
+from commonir.ods.faults import Fault
 from commonir.ods.fields import Field, FieldKind
 from commonir.passes.remove_unused import remove_unused
 from commonir.symbolic import DimExpr
@@ -27,10 +29,12 @@ def finish(function: Func, lost: Diagnostics) -> Mapping[str, str]:
     for block in _blocks(function):
         _compute_outputs(block)
     remove_unused(function.body)
+    refused = Diagnostics()
     for block in _blocks(function):
         for op in block.operations:
             if isinstance(op, Op) and op.layout.parameters:
-                _bind_parameters(op)
+                _bind_parameters(op, refused)
+    refused.raise_errors()
     _forget_symbols(function)
     return _Names(function, lost).give()
 
@@ -58,8 +62,8 @@ def _compute_outputs(block: Block) -> None:
 # -- parameters
 
 
-def _bind_parameters(op: Op) -> None:
-    """Replaces the literal parameters of an operation by constants, as files have them."""
+def _bind_parameters(op: Op, refused: Diagnostics) -> None:
+    """Replaces the literal parameters of an operation by constants, as files have them, if these can be stored."""
     arguments: dict[str, object] = {}
     changed = False
     for f in op.layout.arguments:
@@ -71,7 +75,11 @@ def _bind_parameters(op: Op) -> None:
         if bound is not None:
             arguments[f.name] = bound
         elif literal is not None and literal != ():
-            arguments[f.name] = _bound(op, f, literal)
+            try:
+                arguments[f.name] = _bound(op, f, literal)
+            except OutOfRangeError as error:
+                refused.extend([Fault(op, UNSUPPORTED_CONVERSION, f"{f.spelling}: {error}").located(where=path_of(op))])
+                return
             changed = True
     if not changed:
         return

@@ -16,8 +16,17 @@ from commonir.conversions.core_to_mil.building import (
     small,
     vector,
 )
-from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of, refused, shape_of
+from commonir.conversions.operands import (
+    axes_from_start,
+    dims_of,
+    element_of,
+    rank_of,
+    refused,
+    require_computable,
+    shape_of,
+)
 from commonir.dialects import core
+from commonir.dialects.core.constants import MOST_KNOWN
 from commonir.dialects.mil import generation, rearrangement, slicing
 from commonir.dialects.mil import shape as mil
 from commonir.dialects.mil.base import MilOp
@@ -85,7 +94,7 @@ def iota(op: core.Iota, context: Context) -> Value:
     rank = len(op.shape)
     (axis,) = axes_from_start((op.axis,), rank)
     dim, element = op.shape[axis], mil_element(op.element)
-    if isinstance(dim, int):
+    if isinstance(dim, int) and dim <= MOST_KNOWN:
         line = small(context, element, (dim,), [representable(n, element) for n in range(dim)])
     else:
         zero, one = small(context, i32, (), (0,)), small(context, i32, (), (1,))
@@ -343,6 +352,7 @@ def _mirrored(op: core.Pad, x: Value) -> Value:
             continue
         if not isinstance(dim, int):
             raise refused(f"what is mirrored along axis {axis} must have a fixed size")
+        require_computable(before + dim + after)
         places = list(range(-before, dim + after))
         if op.mode is core.PadMode.EDGE:
             places = [min(max(p, 0), dim - 1) for p in places]

@@ -10,7 +10,7 @@ from itertools import product
 
 from commonir.conversions.core_to_mil.building import fixed_sizes, scalar, small
 from commonir.conversions.core_to_mil.contraction import interleaved, some
-from commonir.conversions.operands import dims_of, element_of, rank_of, refused, shape_of
+from commonir.conversions.operands import dims_of, element_of, rank_of, refused, require_computable, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import image, pooling
 from commonir.ir.operation import Value
@@ -101,8 +101,10 @@ def _counts(context: Context, op: core.AveragePool, x: Value, dims: tuple[int, .
     strides, dilations = op.strides or (1,) * spatial, op.dilations or (1,) * spatial
     pads = op.pads or ((0, 0),) * spatial
     for n, count, k, s, d, (low, high) in zip(dims[2:], result[2:], op.kernel, strides, dilations, pads, strict=True):
+        require_computable(count * k)
         inside = range(n + low + high) if op.count_include_pad else range(low, n + low)
         lines.append([sum(i * s + j * d in inside for j in range(k)) for i in range(count)])
+    require_computable(math.prod(map(len, lines)))
     values = [float(math.prod(place)) for place in product(*lines)]
     return small(context, element_of(x), (1, 1, *result[2:]), values)
 
@@ -267,6 +269,7 @@ def resampled(op: core.Resize, context: Context, x: Value) -> Result:
             continue
         if not isinstance(n, int) or not isinstance(m, int):
             return Mismatch(f"the sizes of axis {axis} are not fixed, and no operation scales by their ratio")
+        require_computable(m)
         positions = [_position(op.coordinates, i, n, m) for i in range(m)]
         if op.mode is core.ResizeMode.NEAREST:
             places = [min(max(_nearest(p, op.rounding), 0), n - 1) for p in positions]

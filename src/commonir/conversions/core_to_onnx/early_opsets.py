@@ -13,6 +13,7 @@ from commonir.conversions.core_to_core.padding import continued
 from commonir.conversions.core_to_onnx.building import opset_of, positions_below
 from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
 from commonir.dialects import core, onnx
+from commonir.dialects.core.constants import MOST_KNOWN
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64, i8, i32, i64
 from commonir.notation import limits
@@ -36,7 +37,7 @@ def slice_at_positions(op: core.Slice, context: Context, x: Value) -> Result:
 
 def _places(first: Dim, step: int, count: Dim) -> Value:
     """As many positions as given, from the first one on."""
-    if isinstance(first, int) and isinstance(count, int):
+    if isinstance(first, int) and isinstance(count, int) and count <= MOST_KNOWN:
         return core.vector(tuple([first + n * step for n in range(count)]))
     line = core.iota((count,), 0, i64)
     if step != 1:

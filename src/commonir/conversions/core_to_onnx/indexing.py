@@ -8,6 +8,7 @@ from commonir.conversions.core_to_onnx.building import cast, constant, integers
 from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
 from commonir.dialects import core, onnx
 from commonir.dialects.core.base import tensor_type
+from commonir.dialects.core.constants import MOST_KNOWN
 from commonir.ir.attributes import DataAttr, DenseArrayAttr, DictionaryAttr
 from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
@@ -159,7 +160,7 @@ def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off:
     rank = rank_of(positions) + 1
     (axis,) = axes_from_start((op.axis,), rank)
     shape = (op.depth, *(1,) * (rank - axis - 1))
-    if isinstance(op.depth, int):
+    if isinstance(op.depth, int) and op.depth <= MOST_KNOWN:
         line = constant(context, i64, (op.depth, *shape[1:]), range(op.depth))
     else:
         line = core.iota(shape, 0, i64)

@@ -94,6 +94,8 @@ def tree_ensemble(op: core.TreeEnsemble, context: Context, x: Value, *operands: 
     if arrays is None or op.set_starts is not None or element_of(op.leaf_weights) is not f32:
         return Mismatch("onnx.ml.TreeEnsembleRegressor holds trees in single precision, without sets, as attributes")
     roots, features, tests, values, if_true, if_false, missing, starts, targets, weights = arrays
+    if (fault := core.table_fault(roots, tests, (*if_true, *if_false), starts, targets, op.targets)) is not None:
+        return Mismatch(fault)
     placed = _tree_by_tree(roots, if_true, if_false)
     entries = [(tree, at, e) for tree, at in placed if at < 0 for e in range(starts[-1 - at], starts[-at])]
     inner = [max(at, 0) for _, at in placed]

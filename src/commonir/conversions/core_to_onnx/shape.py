@@ -11,8 +11,9 @@ from commonir.conversions.core_to_onnx.building import (
     size_at,
     vector,
 )
-from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of, shape_of
+from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of, require_computable, shape_of
 from commonir.dialects import core, onnx
+from commonir.dialects.core.constants import MOST_KNOWN
 from commonir.dialects.mlir import ml_program
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64, i16, i32, i64
@@ -66,7 +67,7 @@ def iota(op: core.Iota, context: Context) -> Value:
     rank = len(op.shape)
     (axis,) = axes_from_start((op.axis,), rank)
     dim = op.shape[axis]
-    if isinstance(dim, int):
+    if isinstance(dim, int) and dim <= MOST_KNOWN:
         line = constant(context, op.element, (dim,), range(dim))
     else:
         line = cast(positions_below(context, vector(context, (dim,))), op.element)
@@ -199,6 +200,7 @@ def pad_periodically(op: core.Pad, context: Context, x: Value) -> Result:
             continue
         if not isinstance(dim, int) or dim < 1:
             return Mismatch(f"what is repeated along axis {axis} must have a fixed size")
+        require_computable(before + dim + after)
         places = integers(context, [p % dim for p in range(-before, dim + after)])
         x = onnx.Gather(x, places, axis=axis).output
     return x

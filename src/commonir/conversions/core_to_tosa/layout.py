@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from commonir.conversions.core_to_core.bands import band
 from commonir.conversions.core_to_core.padding import continued
 from commonir.conversions.core_to_tosa.building import fixed, known, numbers, reshaped
 from commonir.conversions.core_to_tosa.elementwise import computes_with, is_narrow
@@ -13,7 +14,6 @@ from commonir.dialects.core.base import accumulator, axis_of
 from commonir.dialects.core.shape import slice_range
 from commonir.dialects.mlir import tosa
 from commonir.dialects.mlir.tosa import reduction
-from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean, i8, i32, i64
 from commonir.ods import Op
@@ -141,13 +141,7 @@ def band_part(op: core.BandPart, context: Context, x: Value) -> Result:
     """Zeros where positions along the last two axes are too far apart."""
     rows, columns = known(dims_of(op.x)[-2:])
     element = element_of(op.x)
-    inside = [
-        (op.lower < 0 or m - n <= op.lower) and (op.upper < 0 or n - m <= op.upper)
-        for m in range(rows)
-        for n in range(columns)
-    ]
-    mask = core.constant(data_of(boolean, (rows, columns), inside))
-    return core.select(mask, x, core.scalar(False if element is boolean else 0, element))
+    return core.select(band(op, rows, columns), x, core.scalar(False if element is boolean else 0, element))
 
 
 @rule(core.Gather)

@@ -98,7 +98,7 @@ import_members(
             "Case NgramCounts RegexFullMatch StringConcat StringNormalize StringSplit ngram_counts regex_full_match "
             "string_concat string_normalize string_split"
         ),
-        "trees": "Aggregate NodeTest TreeEnsemble tree_ensemble",
+        "trees": "Aggregate NodeTest TreeEnsemble table_fault tree_ensemble",
         "tuples": (
             "HandleEqual HandleOf HandleValue TupleGet TupleLength TupleOf handle_equal handle_of handle_value "
             "tuple_get tuple_length tuple_of"

@@ -476,6 +476,7 @@ from commonir.dialects.core.strings import string_split as string_split
 from commonir.dialects.core.trees import Aggregate as Aggregate
 from commonir.dialects.core.trees import NodeTest as NodeTest
 from commonir.dialects.core.trees import TreeEnsemble as TreeEnsemble
+from commonir.dialects.core.trees import table_fault as table_fault
 from commonir.dialects.core.trees import tree_ensemble as tree_ensemble
 from commonir.dialects.core.tuples import HandleEqual as HandleEqual
 from commonir.dialects.core.tuples import HandleOf as HandleOf

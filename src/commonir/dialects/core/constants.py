@@ -8,7 +8,7 @@ from commonir.dialects.core.base import NUMBERS, REALS, CoreOp, as_tensor, axis_
 from commonir.ir.data import Data, Scalar, data_of, rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, are_known, i64
-from commonir.notation import Kernel, NotationError, indices, lift, limits
+from commonir.notation import Kernel, OutOfRangeError, indices, lift, limits
 from commonir.ods import attr_types, attribute, constraint, known_dims, operand, result, traits
 from commonir.symbolic import Dim, ceil_div, largest
 
@@ -192,12 +192,12 @@ range_ = function(Range)
 def scalar(value: Scalar, element: ElementType) -> Value:
     """A constant of rank 0; of a float, the nearest value of the element type.
 
-    Raises: NotationError when an integer is not a value of the element type.
+    Raises: OutOfRangeError when an integer is not a value of the element type.
     """
     if element.is_integer and isinstance(value, int | float):
         low, high = limits(element)
         if not low <= value <= high:
-            raise NotationError(f"{value} is not a value of {element}")
+            raise OutOfRangeError(value, element)
     elif element.is_float and isinstance(value, int | float):
         value = rounded(value, element)
     return Constant(data_of(element, (), (value,))).y

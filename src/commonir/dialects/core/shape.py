@@ -18,6 +18,7 @@ from commonir.notation import (
     Kernel,
     Kernels,
     NotationError,
+    OutOfRangeError,
     Tensor,
     indices,
     join,
@@ -391,7 +392,7 @@ class Pad(Movement, name="core.pad"):
         if element.is_integer:
             low, high = limits(element)
             if not low <= self.value <= high:
-                raise NotationError(f"{self.value} is not a value of {element}", label="C2")
+                raise OutOfRangeError(self.value, element, label="C2")
             return int(self.value)
         return self.value
 

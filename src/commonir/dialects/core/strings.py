@@ -221,6 +221,11 @@ class NgramCounts(CoreOp, name="core.ngram_counts", traits=(traits.Pure,)):
         """The tokens of the pool."""
         return self.texts if self.texts is not None else self.numbers or ()
 
+    @property
+    def lengths(self) -> range:
+        """The lengths of n-grams that are counted and that the pool has."""
+        return range(self.least, min(self.most, len(self.starts)) + 1)
+
     def ngrams(self) -> Iterator[tuple[int | str, ...]]:
         """The n-grams of the pool in order."""
         ends = (*self.starts[1:], len(self.pool))
@@ -249,8 +254,9 @@ class NgramCounts(CoreOp, name="core.ngram_counts", traits=(traits.Pure,)):
 
     def _occurring(self, tokens: Sequence[int | str]) -> Iterator[tuple[int | str, ...]]:
         """Every n-gram of a row, once for each place and number of tokens left out."""
-        for length in range(self.least, self.most + 1):
-            for step in range(1, (1 if length == 1 else self.skips + 1) + 1):
+        for length in self.lengths:
+            # A longer step leaves no place in the row.
+            for step in range(1, 2 + (min(self.skips, len(tokens) // (length - 1)) if length > 1 else 0)):
                 for start in range(len(tokens) - step * (length - 1)):
                     yield tuple(tokens[start : start + step * (length - 1) + 1 : step])
 

@@ -7,6 +7,7 @@ Source: ONNX operator reference, domain ai.onnx.ml, TreeEnsemble.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -85,3 +86,25 @@ class TreeEnsemble(CoreOp, name="core.tree_ensemble", traits=(traits.Pure,)):
 
 
 tree_ensemble = function(TreeEnsemble)
+
+
+def table_fault(
+    roots: Sequence[int],
+    tests: Sequence[int],
+    children: Sequence[int],
+    leaf_starts: Sequence[int],
+    leaf_targets: Sequence[int],
+    targets: int,
+) -> str | None:
+    """Returns which table of an ensemble refers to what is not there; None if they all fit."""
+    nodes, leaves = len(tests), len(leaf_starts) - 1
+    if any(not -leaves <= at < nodes for at in (*roots, *children)):
+        return f"a tree refers to a node or leaf that is not among its {nodes} nodes and {leaves} leaves"
+    bounds = [0, *leaf_starts, len(leaf_targets)]
+    if leaves < 0 or bounds != sorted(bounds):
+        return f"the entries of leaves are not among {len(leaf_targets)}, in order"
+    if any(not 0 <= target < targets for target in leaf_targets):
+        return f"a leaf has a weight for a target that is not among {targets}"
+    if unknown := {*tests} - {test.value for test in NodeTest}:
+        return f"{min(unknown)} is not a test"
+    return None

@@ -338,8 +338,14 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
         given = self.initial_state_and_scan_inputs
         states = len(given) - self.num_scan_inputs
         yield from _counts(self, self.body, len(given), states)
+        yield from self._miscounted()
         yield from _misfits(self, self.body, self._received(given))
         yield from _unpromised(self, self.body, self._received(given))
+
+    def _miscounted(self) -> Iterator[Diagnostic]:
+        """Attributes that do not have one entry for each scan input."""
+        yield from _uncounted(self, self.num_scan_inputs, self.initial_state_and_scan_inputs)
+        yield from _wrong_lengths(self, ("directions", self.directions, self.num_scan_inputs))
 
     def untrusted_arguments(self) -> list[Value]:
         return _untrusted(self.body, self._received(self.initial_state_and_scan_inputs))
@@ -353,6 +359,7 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
         self, sequence_lens: Value | None, initial_state_and_scan_inputs: tuple[Value, ...], *, body: Region
     ) -> tuple[Value, ...]:
         given = initial_state_and_scan_inputs
+        _require(self._miscounted())
         _require_fit(self, body, self._received(given))
         states = len(given) - self.num_scan_inputs
         reverse = self.directions or (0,) * self.num_scan_inputs
@@ -421,8 +428,7 @@ class Scan(OnnxOp, name="onnx.Scan", since="opset9 opset11 opset16 opset19 opset
 
     def _slices(self, sequences: Sequence[Value]) -> list[Type]:
         """The types of the slices that the graph receives."""
-        axes = self.scan_input_axes or (0,) * self.num_scan_inputs
-        return [_slice(v.type, a) for v, a in zip(sequences, axes, strict=False)]
+        return [_slice(v.type, a) for v, a in zip(sequences, self.scan_input_axes or repeat(0), strict=False)]
 
     def verify(self) -> Iterator[Diagnostic]:
         given = self.initial_state_and_scan_inputs
@@ -435,19 +441,16 @@ class Scan(OnnxOp, name="onnx.Scan", since="opset9 opset11 opset16 opset19 opset
 
     def _miscounted(self) -> Iterator[Diagnostic]:
         """Attributes that do not have one entry for each scan input, or for each scan output."""
-        given, states = self.num_scan_inputs, len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
-        if given < 1 or states < 0:
-            yield Diagnostic(MALFORMED_REGION, f"{self.name}: num_scan_inputs is {given}, of {given + states} operands")
-        stacked = len(returned(self.body)) - states
-        for name, present, expected in (
+        given = self.num_scan_inputs
+        yield from _uncounted(self, given, self.initial_state_and_scan_inputs)
+        stacked = len(returned(self.body)) + given - len(self.initial_state_and_scan_inputs)
+        yield from _wrong_lengths(
+            self,
             ("scan_input_axes", self.scan_input_axes, given),
             ("scan_input_directions", self.scan_input_directions, given),
             ("scan_output_axes", self.scan_output_axes, stacked),
             ("scan_output_directions", self.scan_output_directions, stacked),
-        ):
-            if present and len(present) != expected:
-                message = f"{self.name}: {name} has {plural(len(present), 'element')}, expected {expected}"
-                yield Diagnostic(MALFORMED_REGION, message)
+        )
 
     def _misplaced(self) -> Iterator[Diagnostic]:
         """Axes that scan inputs or outputs do not have, and scan inputs of different lengths."""
@@ -491,6 +494,20 @@ class Scan(OnnxOp, name="onnx.Scan", since="opset9 opset11 opset16 opset19 opset
         axes, reverse = self.scan_output_axes or (0,) * len(stacks), self.scan_output_directions or (0,) * len(stacks)
         turned = [core.reverse(v, (0,)) if r else v for v, r in zip(stacks, reverse, strict=True)]
         return (*found[:states], *[_to_axis(v, a) for v, a in zip(turned, axes, strict=True)])
+
+
+def _uncounted(op: Operation, count: int, operands: Sequence[Value]) -> Iterator[Diagnostic]:
+    """Yields a diagnostic where operands are not as many as the scan inputs among them."""
+    if not 1 <= count <= len(operands):
+        yield Diagnostic(MALFORMED_REGION, f"{op.name}: num_scan_inputs is {count}, of {len(operands)} operands")
+
+
+def _wrong_lengths(op: Operation, *rows: tuple[str, Sequence[int] | None, int]) -> Iterator[Diagnostic]:
+    """Yields a diagnostic for each attribute, of a name, with another number of elements than expected."""
+    for name, present, expected in rows:
+        if present and len(present) != expected:
+            message = f"{op.name}: {name} has {plural(len(present), 'element')}, expected {expected}"
+            yield Diagnostic(MALFORMED_REGION, message)
 
 
 def _slice(type: Type, axis: int) -> Type:

@@ -9,7 +9,6 @@ Source: MIL specification, Values.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -47,6 +46,7 @@ from commonir.ir.types import (
     u64,
 )
 from commonir.ods import are_compatible
+from commonir.symbolic.errors import OutOfRangeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -219,17 +219,9 @@ def _numbers(type: TensorType, numbers: Sequence[int | float | bool]) -> Data:
         numbers = [int(n) % _U64_RANGE for n in numbers]
     try:
         data = data_of(element, type.static_shape, tuple(numbers))
-    except (struct.error, OverflowError):
-        worst = next(n for n in numbers if not _fits(element, n))
-        raise _fault(f"{worst} is not a value of type {MIL_NAMES[element]}") from None
+    except OutOfRangeError as error:
+        raise _fault(f"{error.number} is not a value of type {MIL_NAMES[element]}") from None
     return immediate_data(type, bytes(data.buffer()))
-
-
-def _fits(element: ElementType, value: float) -> bool:
-    if not element.is_integer:
-        return True
-    low = -(2 ** (element.bits - 1)) if element.kind == "int" else 0
-    return low <= value < low + 2**element.bits
 
 
 def _check_count(actual: int, type: TensorType, count: int) -> None:

@@ -418,7 +418,8 @@ class GraphEncoder:
         declared = unknown_fields.kept_names(op, unknown_fields.ATTRIBUTE_ORDER)
         if declared is not None:
             # What is a default now, but is stated, is written; what came later comes last.
-            names = [*declared, *(name for name in names if name not in declared)]
+            stated = set(declared)
+            names = [*declared, *(name for name in names if name not in stated)]
         if not names:
             return
         fields = {f.spelling: f for f in (*op.layout.attributes, *op.layout.regions)}

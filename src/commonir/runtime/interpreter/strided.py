@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from commonir.notation import Access, Expr, Kernel, name_of
 from commonir.notation.expressions import Dilated, Flat, Padded, View
 from commonir.runtime.interpreter.evaluation import Factor, KernelGrid, summed_products
+from commonir.runtime.limits import check_array
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, Symbol, terms_of
 
@@ -158,6 +159,7 @@ def _placed(
     shape: Sequence[int], fill: object, target: tuple[slice, ...], source: tuple[slice, ...], x: Array
 ) -> Array:
     """Returns a filled array with some elements of another array written to it."""
+    check_array(shape, x.dtype.itemsize)
     out = np.full(shape, fill, x.dtype)
     out[target] = x[source]
     return out

@@ -230,7 +230,7 @@ class Product(Node):
     __slots__ = ()
 
     def __init__(self, a: Node, b: Node) -> None:
-        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        batch = _broadcast_shape((a.shape[:-2], b.shape[:-2]))
         super().__init__((a, b), (*batch, a.shape[-2], b.shape[-1]), a.dtype)
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
@@ -529,7 +529,7 @@ class Graph:
 
     def map(self, fn: str, inputs: Sequence[Node], dtype: DType, shape: Shape | None = None) -> Node:
         """Returns a scalar function of each element, over as few axes as the strides of the inputs allow."""
-        full_shape = np.broadcast_shapes(*[n.shape for n in inputs]) if shape is None else shape
+        full_shape = _broadcast_shape([n.shape for n in inputs]) if shape is None else shape
         layouts = [self.layout(self.broadcast(n, full_shape)) for n in inputs]
         groups = merged_axes(full_shape, [layout.strides for layout in layouts])
         merged_shape = tuple([prod(full_shape[d] for d in g) for g in groups])
@@ -544,6 +544,13 @@ class Graph:
         if all(n == 1 for n in dims):
             strides, dims = [], []
         return self.view(layout.base, layout.offset, strides, dims)
+
+
+def _broadcast_shape(shapes: Sequence[Shape]) -> Shape:
+    """Returns the shape of arrays that are broadcast; numpy's function takes none that is larger than memory can be."""
+    rank = max(map(len, shapes), default=0)
+    columns = zip(*[(*(1,) * (rank - len(shape)), *shape) for shape in shapes], strict=True)
+    return tuple([next((n for n in column if n != 1), 1) for column in columns])
 
 
 class StridedLayout:
