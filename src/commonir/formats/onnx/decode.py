@@ -437,7 +437,7 @@ class ModelDecoder(NodeDecoder):
             return self._contents(proto, TensorType(element, shape))
         except WrappedError as error:
             where = ".".join(filter(None, (self.place, part)))
-            help = "onnx and onnxruntime take its low bits, as is done here; saving the model writes these"
+            help = "onnx and onnxruntime take its low bits, as is done here"
             self.diagnostics.add(QUESTIONABLE_MODEL, str(error), where=where, help=help)
             return error.data
 

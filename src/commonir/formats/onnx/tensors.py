@@ -35,6 +35,8 @@ _FIELDS = {
     u32: ("uint64_data", "I"),
     i32: ("int32_data", "i"),
 }
+_WIDE = {"int32_data": "i", "uint64_data": "Q"}
+"""The format of any number in a field whose numbers may be out of the range of the elements."""
 _RAW, _EXTERNAL = (field_number(TensorProto, name) for name in ("raw_data", "external_data"))
 _SIGNED = {8: "b", 16: "h"}
 _UNSIGNED = {8: "B", 16: "H"}
@@ -48,10 +50,20 @@ class ToldError(TensorError):
     """The contents of a tensor are not available, for a reason that was reported before."""
 
 
+class WrappedData(InlineData):
+    """Elements that are the low bits of integers that a file states: `stated`, as packed numbers of the field."""
+
+    __slots__ = ("stated",)
+
+    def __init__(self, type: TensorType, content: bytes | memoryview, stated: bytes | memoryview) -> None:
+        super().__init__(type, content)
+        self.stated = stated
+
+
 class WrappedError(TensorError):
     """Integers in the field of a type are out of its range. `data` are their low bits: what runtimes take."""
 
-    def __init__(self, message: str, data: Data) -> None:
+    def __init__(self, message: str, data: WrappedData) -> None:
         super().__init__(message)
         self.data = data
 
@@ -97,15 +109,14 @@ def read_contents(proto: TensorProto, type: TensorType) -> Data:
         return _texts(proto, type)
     raw = proto.raw_data
     expected = type.element.size_bytes(type.count)
-    is_wrapped = False
+    stated: bytes | None = None
     if not raw and expected:
-        raw, is_wrapped = _packed(proto, type.element)
+        raw, stated = _packed(proto, type.element)
     if len(raw) != expected:
         raise TensorError(f"{type} takes {expected} bytes, found {len(raw)}")
-    data = InlineData(type, raw)
-    if is_wrapped:
-        raise _wrapped(_field(type.element)[0], data)
-    return data
+    if stated is not None:
+        raise _wrapped(_field(type.element)[0], WrappedData(type, raw, stated))
+    return InlineData(type, raw)
 
 
 def _texts(proto: TensorProto, type: TensorType) -> Data:
@@ -129,12 +140,12 @@ def contents_field(element: ElementType) -> int:
     return field_number(TensorProto, "string_data" if element is string else _field(element)[0])
 
 
-def _wrapped(field: str, data: Data) -> WrappedError:
+def _wrapped(field: str, data: WrappedData) -> WrappedError:
     return WrappedError(f"an element of '{field}' is not of type {data.type.element}", data)
 
 
-def _packed(proto: TensorProto, element: ElementType) -> tuple[bytes, bool]:
-    """Returns the packed elements of a field by type, and whether only the low bits of one count.
+def _packed(proto: TensorProto, element: ElementType) -> tuple[bytes, bytes | None]:
+    """Returns the packed elements of a field by type; if only the low bits of one count, also the numbers of the field.
 
     Raises: TensorError for bits of a float that has fewer.
     """
@@ -142,13 +153,14 @@ def _packed(proto: TensorProto, element: ElementType) -> tuple[bytes, bool]:
     numbers: Iterable[int | float] = getattr(proto, name)
     arguments = tuple(numbers)
     try:
-        return struct.pack(f"<{len(arguments)}{code}", *arguments), False
+        return struct.pack(f"<{len(arguments)}{code}", *arguments), None
     except (struct.error, OverflowError):
         if not _wraps(element):
             raise TensorError(f"an element of '{name}' is not of type {element}") from None
         size_bytes = struct.calcsize(code)
         low = [int(n) % (1 << 8 * size_bytes) for n in arguments]
-        return b"".join([n.to_bytes(size_bytes, "little") for n in low]), True
+        stated = struct.pack(f"<{len(arguments)}{_WIDE[name]}", *arguments)
+        return b"".join([n.to_bytes(size_bytes, "little") for n in low]), stated
 
 
 def _wraps(element: ElementType) -> bool:
@@ -182,7 +194,8 @@ def packed_contents(type: TensorType, field: str, pieces: Sequence[memoryview]) 
         if not _wraps(element):
             raise TensorError(f"an element of '{name}' is not of type {element}") from None
         low = packed_varints(pieces, code, is_narrow=is_narrow, wraps=True)
-        raise _wrapped(name, InlineData(type, low)) from None
+        stated = packed_varints(pieces, _WIDE[name], is_narrow=is_narrow)
+        raise _wrapped(name, WrappedData(type, low, stated)) from None
     except PackedError:
         raise TensorError(f"an element of '{name}' is not of type {element}") from None
     return DeferredData(type, lambda: InlineData(type, packed_varints(pieces, code, is_narrow=is_narrow)))
@@ -207,13 +220,17 @@ def write_contents(data: Data, into: TensorProto) -> None:
 
 
 def write_typed(data: Data, into: TensorProto) -> None:
-    """Fills in the elements of a tensor in the field of their type, instead of those that are there."""
+    """Fills in the elements of a tensor in the field of their type, instead of those that are there: integers as their
+    file states them.
+    """
     if data.element is string:
         write_contents(data, into)
         return
     name, code = _field(data.element)
     into.ClearField(name)
     content = data.buffer()
+    if isinstance(data, WrappedData):
+        content, code = memoryview(data.stated), _WIDE[name]
     size_bytes = struct.calcsize(code)
     for start in range(0, len(content), _WRITTEN_ELEMENTS * size_bytes):
         part = content[start : start + _WRITTEN_ELEMENTS * size_bytes]
