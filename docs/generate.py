@@ -408,7 +408,9 @@ precision, 4e-3 in half). Scales and shifts are part of a normalization; scales,
 heads, and heads and batches in one axis are part of attention. Nothing else may use the values between. Names choose
 recognitions: `--fuse=gelu,silu`, or `--fuse=-layer_norm` for all others. What looks like a form and stays is reported
 with the reason (N0605). Where the opset or system is too old, convert first: `cir convert M --opset 20 --fuse -o OUT`.
-In onnxruntime a query whose keys are all masked by the least float gives 0; in the parts it gives the mean.
+In onnxruntime a query whose keys are all masked gives 0; the parts give the mean where the least float masks them,
+and NaN where minus infinity does. `x / max(norm, epsilon)` becomes `l2_norm`, which adds below the root: norms near
+a small epsilon differ.
 
 | name | core operation | computes | ONNX | Core ML |
 |---|---|---|---|---|"""

@@ -69,6 +69,17 @@ EXACT: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], list[Any], dict[str
         ],
         {}, [2, 3, 4], {"Relu": 1},
     ),
+    "an operand is repeated by the operation": (
+        [
+            _node("ReduceL2", "x", "n", axes=[1]), _node("Shape", "x", "d"), _node("Expand", "n d", "e"),
+            _node("Div", "x e", "y"),
+        ],
+        {}, ["N", 3, 4], {"ReduceL2": 1, "Div": 1},
+    ),
+    "dims that only a repeated operand has stay": (
+        [_node("Expand", "x s", "e"), _node("Add", "e c", "y")],
+        {"s": _ints(4, 1, 1), "c": _floats(3, 1)}, [3, 5], {"Expand": 1, "Add": 1},
+    ),
     "slices of several axes are one": (
         [
             _node("Slice", "x one three zero", "a"), _node("Slice", "a one three one", "b"),

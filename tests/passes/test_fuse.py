@@ -32,6 +32,7 @@ NUMBERS = {
     "half": 0.5, "one": 1, "two": 2, "three": 3, "root2": math.sqrt(2), "inverse_root2": math.sqrt(0.5),
     "k": math.sqrt(2 / math.pi), "c": 0.044715, "ck": 0.044715 * math.sqrt(2 / math.pi), "quick": 1.702,
     "epsilon": 1e-5, "nearly_root2": 1.415, "small": 1e-12, "minus_half": -0.5, "slope": 0.2,
+    "thousand": 1000,
 }  # fmt: skip
 WEIGHTS = {
     "g": _floats(8), "b": _floats(8), "rows": _floats(5, 1), "more": _floats(1, 5, 1),
@@ -230,7 +231,13 @@ STAYS: dict[str, tuple[str, str, str]] = {
         "l2_norm: 1 place looks like it, and stays: 'q': onnx has no single operation for it",
     ),
     "l2_norm with a least norm": (
-        "n = ReduceL2 x last\nm = Max n small\ny = Div x m", "ReduceL2 Max Div", "",
+        "n = ReduceL2 x last\nm = Max n small\ny = Div x m", "ReduceL2 Max Div",
+        "l2_norm: 1 place looks like it, and stays: 'y': onnx has no single operation for it",
+    ),
+    "rms_norm of a variance that is chosen where it is large": (
+        RMS_NORM.replace(
+            "v = ReduceMean s last", "v0 = ReduceMean s last\nh = Greater v0 thousand\nv = Where h one v0"),
+        "Pow ReduceMean Greater Where Add Sqrt Div Mul", "",
     ),
     "rms_norm of an absolute value": (
         RMS_NORM.replace("Div x r", "Div a r").replace("s =", "a = Abs x\ns ="),
@@ -327,13 +334,15 @@ CORE_ML = {
     "gelu of torch": "mil.gelu", "gelu by tanh with a power": "mil.gelu", "silu as a quotient": "mil.silu",
     "layer_norm of torch": "mil.layer_norm", "layer_norm of keras": "mil.layer_norm",
     "layer_norm without scale and shift": "mil.layer_norm", "l2_norm": "mil.l2_norm",
-    "l2_norm by a reciprocal root": "mil.l2_norm", "instance_norm along one axis": "mil.instance_norm",
+    "l2_norm by a reciprocal root": "mil.l2_norm", "l2_norm of torch": "mil.l2_norm",
+    "instance_norm along one axis": "mil.instance_norm",
 }  # fmt: skip
 
 
 NOT_IN_ONNX = {
     "quick gelu": "a = Mul x quick\ns = Sigmoid a\ny = Mul x s",
     "l2_norm": "s = Mul x x\nv = ReduceSum s all\nw = Add v epsilon\nr = Sqrt w\ny = Div x r",
+    "l2_norm of torch": "n = ReduceL2 x all\nm = Max n small\nd = Shape x\ne = Expand m d\ny = Div x e",
     "l2_norm by a reciprocal root": "v = ReduceSumSquare x all\nw = Add v epsilon\nr = Pow w minus_half\ny = Mul x r",
 }  # fmt: skip
 

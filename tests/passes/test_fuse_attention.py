@@ -24,15 +24,21 @@ SHAPES: dict[str, list[Any]] = {
     "k_rows": ["B", 6, 2, 8], "biases": [1, 2, 4, 6], "q_flat": ["N", 4, 8], "k_flat": ["N", 6, 8],
     "v_flat": ["N", 6, 5], "m_flat": ["N", 1, 6], "q_heads": [6, 4, 8], "k_heads": [6, 6, 8], "v_heads": [6, 6, 5],
     "alibi": [6, 1, 6], "k_few": ["B", 1, 6, 8], "v_few": ["B", 1, 6, 5],
+    "q_four": ["B", 4, 4, 8], "q_one": [1, 2, 4, 8], "padding": ["B", 1, 1, 6],
 }  # fmt: skip
 NUMBERS = {
     "scale": 8**-0.5, "root": 8**0.5, "quarter": 8**-0.25, "zero": 0, "minus": -10000,
-    "least": np.finfo(np.float32).min, "never": -math.inf,
+    "least": np.finfo(np.float32).min, "never": -math.inf, "low": -1000, "high": 1000,
 }  # fmt: skip
 CAUSAL = np.where(np.tri(4, 6, dtype=bool), 0, -math.inf).astype(np.float32)
 VALUES: dict[str, Any] = {
     "causal": CAUSAL,
     "lower": np.tri(4, 6, dtype=bool),
+    "strictly_lower": np.tri(4, 6, -1, dtype=bool),
+    "before": np.array([1], np.int64),
+    "tiled": np.array([1, 2, 1, 1, 1], np.int64),
+    "k_four": np.array([0, 4, 6, 8], np.int64),
+    "v_four": np.array([0, 4, 6, 5], np.int64),
     "axes": np.array([-1], np.int64),
     "apart": np.array([-1, 2, 4, 6], np.int64),
     "together": np.array([-1, 4, 6], np.int64),
@@ -103,6 +109,20 @@ FUSED: dict[str, tuple[str, str]] = {
         "v2 = Expand v1 twice\nv3 = Reshape v2 v_all\nt = Transpose k3 perm=[0,1,3,2]\ns = MatMul q t\n"
         "d = Mul s scale\na = Add d causal\nw = Softmax a axis=-1\ny = MatMul w v3"), "Attention",
     ),
+    "heads repeated in another order": (
+        ("k1 = Unsqueeze k before\nk2 = Expand k1 tiled\nk3 = Reshape k2 k_four\nv1 = Unsqueeze v before\n"
+        "v2 = Expand v1 tiled\nv3 = Reshape v2 v_four\nt = Transpose k3 perm=[0,1,3,2]\ns = MatMul q_four t\n"
+        "d = Mul s scale\nw = Softmax d axis=-1\ny = MatMul w v3"),
+        "Unsqueeze Unsqueeze Expand Expand Reshape Reshape Attention",
+    ),
+    "one head of keys": (
+        ("t = Transpose k_few perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s scale\nw = Softmax d axis=-1\n"
+        "y = MatMul w v_few"), "Attention",
+    ),
+    "scores that are bounded by the least number, with two masks": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s scale\nc = Where lower d least\nb = Max c least\n"
+        "a = Add b m\nw = Softmax a axis=-1\ny = MatMul w v"), "Add Attention",
+    ),
 }  # fmt: skip
 STAYS: dict[str, tuple[str, str]] = {
     "rows without keys that are NaN": (
@@ -124,6 +144,27 @@ STAYS: dict[str, tuple[str, str]] = {
     "a mask that multiplies": (
         "t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s m\nw = Softmax d axis=-1\ny = MatMul w v", "",
     ),
+    "scores that are limited": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s scale\na = Clip d low high\nw = Softmax a axis=-1\n"
+        "y = MatMul w v"), "",
+    ),
+    "scores that are bounded, with two masks": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nc = Add s m\nd = Where lower c least\na = Max d low\n"
+        "w = Softmax a axis=-1\ny = MatMul w v"), "",
+    ),
+    "scores divided by zero": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nc = Add s m\nd = Add c biases\na = Div d zero\n"
+        "w = Softmax a axis=-1\ny = MatMul w v"), "",
+    ),
+    "a query of all batches": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q_one t\nd = Mul s scale\nw = Softmax d axis=-1\n"
+        "y = MatMul w v"), "",
+    ),
+    "rows of padding that are NaN": (
+        ("t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s scale\na = Where padding d never\n"
+        "w = Softmax a axis=-1\ny = MatMul w v"),
+        "attention: 1 place looks like it, and stays: 'y': onnx has no single operation for it",
+    ),
 }  # fmt: skip
 
 
@@ -131,7 +172,7 @@ def _save(path: Path, text: str, opset: int = 23, batch: Any = "B") -> dict[str,
     nodes = nodes_of(text)
     used = {i for n in nodes for i in n.input}
     shapes = {n: [batch if d == "B" else d for d in s] for n, s in SHAPES.items() if n in used}
-    kind = {"allowed": TensorProto.BOOL}
+    kind = {"allowed": TensorProto.BOOL, "padding": TensorProto.BOOL}
     inputs = [helper.make_tensor_value_info(n, kind.get(n, TensorProto.FLOAT), s) for n, s in shapes.items()]
     outputs = [
         helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in ("y", "z") if n == "y" or "z = " in text
@@ -149,6 +190,9 @@ def _inputs(shapes: dict[str, list[int]]) -> dict[str, Any]:
     if "allowed" in out:
         out["allowed"] = out["allowed"] > 0
         out["allowed"][0, 0, 1] = False
+    if "padding" in out:
+        out["padding"] = out["padding"] > 0
+        out["padding"][0] = False
     return out
 
 
@@ -199,3 +243,41 @@ def test_core_ml_attention_takes_other_scales_into_the_query(name: str, tmp_path
     assert (names["mil.scaled_dot_product_attention"], names["mil.matmul"], names["mil.softmax"]) == (1, 0, 0)
     result: Any = cir.run(program, inputs)["y"]
     np.testing.assert_allclose(result, _outputs(path, inputs)[0], rtol=1e-5, atol=1e-5, strict=True)
+
+
+def test_masks_of_one_structure_and_other_contents_are_told_apart(tmp_path: Path) -> None:
+    path, fused = tmp_path / "m.onnx", tmp_path / "fused.onnx"
+    part = (
+        "t{n} = Transpose k perm=[0,1,3,2]\ns{n} = MatMul {q} t{n}\nd{n} = Mul s{n} scale\n"
+        "c{n} = Where {mask} d{n} minus\na{n} = Add c{n} m\nw{n} = Softmax a{n} axis=-1\ny{n} = MatMul w{n} v\n"
+    )
+    # The first query of the strictly lower one has no keys: scores of -10000 give their mean.
+    text = part.format(n=1, q="q", mask="strictly_lower") + "e = Exp q\n" + part.format(n=2, q="e", mask="lower")
+    inputs = _inputs(_save(path, text + "y = Add y1 y2"))
+    cir.save(cir.optimize(cir.load(path), fuse="attention"), fused)
+    names = Counter(node.op_type for node in onnx.load(fused).graph.node)
+    assert (names["Attention"], names["Softmax"]) == (1, 1)
+    np.testing.assert_allclose(_outputs(fused, inputs)[0], _outputs(path, inputs)[0], rtol=1e-5, atol=1e-5)
+
+
+_GUARDED = (
+    "t = Transpose k perm=[0,1,3,2]\ns = MatMul q t\nd = Mul s scale\n{masked}\nw = Softmax a axis=-1\n"
+    "i = IsNaN w\ng = Where i zero w\ny = MatMul g v"
+)
+
+
+@pytest.mark.parametrize("masked", ["a = Add d m", "a = Where padding d never"], ids=("added", "chosen"))
+def test_core_ml_attention_gives_0_for_queries_without_keys_where_they_are_guarded(masked: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    inputs = _inputs(_save(path, _GUARDED.format(masked=masked), batch=2))
+    if "m" in inputs:
+        inputs["m"][0] = -math.inf
+    program = cir.convert(cir.load(path), "coreml", target="iOS18", fuse="all")
+    assert [op.name for op in program.walk()].count("mil.scaled_dot_product_attention") == 1
+    expected = _outputs(path, inputs)[0]
+    assert not expected[0].any()
+    assert expected[1].all()
+    # Core ML has no bools as inputs.
+    fed = {n: v.astype(np.int32) if v.dtype == bool else v for n, v in inputs.items()}
+    result: Any = cir.run(program, fed)["y"]
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5, strict=True)

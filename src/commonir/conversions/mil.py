@@ -292,7 +292,7 @@ def _halved(module: Module, keep: Sequence[str], log: PrecisionLog) -> Module | 
 
 
 def _beside(module: Module, operation_set: str) -> Module:
-    return core_to_mil(module, ConversionOptions(target=operation_set))
+    return core_to_mil(module, ConversionOptions(target=operation_set), is_part=True)
 
 
 CONVERSION = Conversion(

@@ -4,13 +4,14 @@ added, of all that is added or chosen.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, boolean
+from commonir.ir.types import TensorType, boolean, f16
 from commonir.notation import NotationError
 from commonir.ods import Op, known_data
 from commonir.ods.operand_shapes import known_dims_of
@@ -20,6 +21,8 @@ from commonir.symbolic import Dim
 
 LEAST = -1e30
 """The least number that is added: onnxruntime takes the least number of a type for minus infinity."""
+_LEAST_HALF = -65504.0
+"""The least number of half precision."""
 
 
 class Masked(NamedTuple):
@@ -81,6 +84,13 @@ def masking_of(between: Subgraph, scores: Value, result: Value, finder: Subgraph
     return Masking(scores, tuple(steps), masked, tuple(constants), lead, widest)
 
 
+def is_bounded(between: Subgraph, scores: Value) -> bool:
+    """Returns whether scores are bounded or compared, except with the least number of their type."""
+    is_half = isinstance(scores.type, TensorType) and scores.type.element is f16
+    least = _LEAST_HALF if is_half else LEAST
+    return between.bounds is None or any(n > least for n in between.bounds)
+
+
 def _operand_of_softmax(op: Op, on_path: set[Value], *, is_whole: bool) -> Value | None:
     (first, *_) = op.operands
     if not is_whole and isinstance(first.owner, Op):
@@ -119,6 +129,8 @@ class _ScoreStep(NamedTuple):
                 factor = number(b if a is found[0] else a)
                 if factor is None or (isinstance(op, core.Div) and b is found[0]):
                     raise NotationError("scores are multiplied by a tensor")
+                if not factor or not math.isfinite(factor):
+                    raise NotationError(f"scores are multiplied or divided by {factor}")
                 factor = 1 / factor if isinstance(op, core.Div) else factor
                 added = None if scores.added is None else core.mul(scores.added, self._splat(factor))
                 return Masked(scores.scale * factor, added)
@@ -132,7 +144,7 @@ class _ScoreStep(NamedTuple):
                 chosen = [old if v is found[0] else self._of(v) for v in (first, second)]
                 return Masked(scores.scale, core.select(self._of(condition), *chosen))
             case core.Maximum():
-                # Numbers that bound scores are the least ones of a type.
+                # Other bounds are refused before (`is_bounded`).
                 return scores
             case _:
                 raise NotationError(f"{op.name} is not part of a mask")

@@ -14,7 +14,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean
 from commonir.ods import Op, known_data
 from commonir.ods.operand_shapes import known_dims_of
-from commonir.passes.attention_masks import LEAST, Masking, masking_of
+from commonir.passes.attention_masks import LEAST, Masking, is_bounded, masking_of
 from commonir.passes.core_forms import core_form, is_tensor, shared_form
 from commonir.passes.parameters import MOST_ELEMENTS
 from commonir.passes.proposals import Proposal, Samples
@@ -28,6 +28,10 @@ _MOST_MASKED = -1e3
 """A number that masks, where it is added to a score, is not larger."""
 _USUAL = 1e-4, 1e4
 _MOST_MASKS = 4
+_GUARDS = frozenset[type[Op]]({core.IsNan, core.IsInf, core.Equal, core.NotEqual})
+"""Operations by which weights of a query without keys may become 0."""
+_HEADS = 1
+"""The axis of heads, where there is one besides that of batches."""
 
 
 class _Scores(NamedTuple):
@@ -43,7 +47,7 @@ class AttentionParts(NamedTuple):
     """The operands of attention; `perm` transposes the key to the order of the query.
 
     `mask` is the only value that is used between the product of queries and keys and the weights, if there is one.
-    `masking` has all that is computed there.
+    `masking` has all that is computed there. If `is_guarded`, queries without keys may have a result of their own.
     """
 
     query: Value
@@ -53,6 +57,7 @@ class AttentionParts(NamedTuple):
     scale: float
     perm: tuple[int, ...]
     masking: Masking
+    is_guarded: bool
 
 
 def attention_ending_at(root: Op, finder: SubgraphFinder) -> Iterator[tuple[Subgraph, AttentionParts]]:
@@ -71,6 +76,8 @@ def attention_ending_at(root: Op, finder: SubgraphFinder) -> Iterator[tuple[Subg
             continue
         between = finder.between(scores, owner)
         if between is None or core.Exp not in between.primitives.classes or len(between.others) > _MOST_MASKS:
+            continue
+        if is_bounded(between, scores):
             continue
         masking = masking_of(between, scores, root.results[0], finder)
         found = _parts(root, between, masking, product.operands, value, is_transposed=product.op.transpose_b)
@@ -94,6 +101,10 @@ def _parts(
     rank = len(key.perm)
     swap = tuple(range(rank)) if is_transposed else (*range(rank - 2), rank - 1, rank - 2)
     perm = tuple([key.perm[p] for p in swap])
+    shared = known_dims_of(query.value)[:-2]
+    leads = [known_dims_of(value)[:-2], tuple([known_dims_of(key.value)[p] for p in perm[:-2]])]
+    if any(len(own) != len(shared) or any(n not in (1, m) for n, m in zip(own, shared, strict=True)) for own in leads):
+        return None
     before = (*query.operations, *key.operations)
     operations = sorted((*before, scores.owner, *between.operations, root), key=lambda op: op.index_in_block)
     inside = set(operations)
@@ -105,7 +116,8 @@ def _parts(
         root, query.value, tuple(operations), between.numbers, others, outside, union_of([between.primitives])
     )
     mask = masks[0] if len(masks) == 1 else None
-    return subgraph, AttentionParts(query.value, key.value, value, mask, query.scale * key.scale, perm, masking)
+    scale, is_guarded = query.scale * key.scale, not _GUARDS.isdisjoint(between.primitives.classes)
+    return subgraph, AttentionParts(query.value, key.value, value, mask, scale, perm, masking, is_guarded)
 
 
 def _behind(value: Value, *, transposes: bool) -> _Scores:
@@ -168,10 +180,32 @@ def _with_heads_repeated(value: Value) -> Value:
     first = None if wide is None else shared_form(wide.x, core.Unsqueeze)
     if last is None or first is None or not all(map(is_tensor, (value, last.x, first.x))):
         return value
-    few, repeated, dims = known_dims_of(first.x), known_dims_of(last.x), known_dims_of(value)
-    if len(few) != 4 or len(dims) != 4 or len(repeated) != 5 or repeated != (*few[:2], repeated[2], *few[2:]):
+    assert isinstance(first.op, core.Unsqueeze)
+    wide_dims, dims = known_dims_of(last.x), known_dims_of(value)
+    axes = [a % len(wide_dims) for a in first.op.axes]
+    # Each head is repeated, one after the other.
+    if axes != [_HEADS + 1] or len(dims) != 4 or dims[_HEADS] != wide_dims[_HEADS] * wide_dims[_HEADS + 1]:
         return value
-    return core.reshape(core.broadcast_to(core.unsqueeze(first.x, (2,)), repeated), dims)
+    return core.reshape(core.broadcast_to(core.unsqueeze(first.x, (_HEADS + 1,)), wide_dims), dims)
+
+
+def _broadcast_to_lead(value: Value, lead: tuple[Dim, ...]) -> Value:
+    """Returns a key or value with the axes before matrices that the query has; one head is repeated as several are."""
+    own, matrix = known_dims_of(value)[:-2], known_dims_of(value)[-2:]
+    if own == lead:
+        return value
+    if len(own) == _HEADS + 1 and own[_HEADS] == 1 and own[:_HEADS] == lead[:_HEADS]:
+        repeated = core.broadcast_to(core.unsqueeze(value, (_HEADS + 1,)), (*own, lead[_HEADS], *matrix))
+        return core.reshape(repeated, (*lead, *matrix))
+    return core.broadcast_to(value, (*lead, *matrix))
+
+
+def _operands(query: Value, key: Value, value: Value, perm: tuple[int, ...]) -> tuple[Value, Value, Value]:
+    """Returns the operands of an attention, with equal axes before matrices; `perm` transposes the key."""
+    is_ordered = perm == tuple(range(len(perm)))
+    ordered = _with_heads_repeated(key) if is_ordered else core.transpose(key, perm)
+    lead = known_dims_of(query)[:-2]
+    return query, _broadcast_to_lead(ordered, lead), _broadcast_to_lead(_with_heads_repeated(value), lead)
 
 
 class _Building(NamedTuple):
@@ -184,11 +218,9 @@ class _Building(NamedTuple):
 
     def build(self, query: Value, key: Value, value: Value, mask: Value | None = None) -> Value:
         """Returns the result of the attention."""
-        is_ordered = self.perm == tuple(range(len(self.perm)))
-        ordered = _with_heads_repeated(key) if is_ordered else core.transpose(key, self.perm)
         used = None if mask is None else self.use.applied(mask, query)
-        repeated = _with_heads_repeated(value)
-        return core.attention(query, ordered, repeated, used, self.scale, self.masked_is_zero)
+        operands = _operands(query, key, value, self.perm)
+        return core.attention(*operands, used, self.scale, self.masked_is_zero)
 
 
 def propose_attention(parts: AttentionParts, subgraph: Subgraph) -> Iterator[Proposal]:
@@ -200,7 +232,7 @@ def propose_attention(parts: AttentionParts, subgraph: Subgraph) -> Iterator[Pro
     low, high = _USUAL
     factors = [1.0, *[f for n in subgraph.numbers if low < n < high for f in (n, 1 / n) if f != 1]]
     is_simple = len(inputs) == (3 if parts.mask is None else 4) and not parts.masking.lead
-    samples = (_samples(parts),) if is_simple and parts.mask not in parts.masking.constants else ()
+    samples = tuple(_samples(parts)) if is_simple and parts.mask not in parts.masking.constants else ()
     for factor in dict.fromkeys(factors) if samples else ():
         for use in _uses_of_mask(subgraph, parts):
             for is_zero in (False, True) if parts.mask is not None else (False,):
@@ -209,24 +241,36 @@ def propose_attention(parts: AttentionParts, subgraph: Subgraph) -> Iterator[Pro
     if samples and parts.mask is None:
         return
     sizes = SampleSizes()
-    contents = _contents(parts, inputs, sizes)
-    for is_zero in (False, True) if contents is not None else ():
+    samples = tuple(_samples_of_known_sizes(parts, inputs, sizes))
+    # With others, queries may have no keys.
+    constants = tuple([data.contents() for v in inputs if (data := known_data(v)) is not None])
+    for is_zero in (False, True) if samples else ():
         build = _Masked(parts, inputs[3:], subgraph.result, sizes, is_zero).build
-        yield Proposal(inputs, build, (tuple(contents or ()),), most=most, sizes=sizes)
+        yield Proposal(inputs, build, samples, most=most, sizes=sizes, assumed=constants)
 
 
-def _contents(parts: AttentionParts, inputs: Sequence[Value], sizes: SampleSizes) -> Samples | None:
-    """Returns samples of the sizes that operands have; constants are as they are. None where sizes are not known."""
-    out: list[Data] = []
+def _samples_of_known_sizes(parts: AttentionParts, inputs: Sequence[Value], sizes: SampleSizes) -> Iterator[Samples]:
+    """Yields samples of the sizes that operands have, if these are known; constants are as they are."""
     shapes = [sizes.of(v) for v in (*inputs, parts.masking.scores)]
-    for n, (v, shape) in enumerate(zip(inputs, shapes, strict=False)):
-        if shape is None or not isinstance(v.type, TensorType) or math.prod(shape) > MOST_ELEMENTS:
-            return None
-        constant = known_data(v)
-        made = random_numbers(v.type, shape, n + 1) if n < 3 else random_mask(v.type, shape)
-        out.append(made if constant is None else constant)
-    last = shapes[-1]
-    return None if last is None or math.prod(last) > MOST_ELEMENTS else tuple(out)
+    known = [shape for shape in shapes if shape is not None and math.prod(shape) <= MOST_ELEMENTS]
+    types = [v.type for v in inputs if isinstance(v.type, TensorType)]
+    if len(known) < len(shapes) or len(types) < len(inputs):
+        return
+    constants = [known_data(v) for v in inputs]
+    matrices = [random_numbers(t, shape, n + 1) for n, (t, shape) in enumerate(zip(types[:3], known, strict=False))]
+    for masks in _masks(types[3:], known[3:-1], is_guarded=parts.is_guarded):
+        made = (*matrices, *masks)
+        yield tuple([m if constant is None else constant for m, constant in zip(made, constants, strict=True)])
+
+
+def _masks(types: Sequence[TensorType], shapes: Sequence[Sequence[int]], *, is_guarded: bool) -> Iterator[list[Data]]:
+    """Yields samples of masks: with a key for each query, and with queries without keys. Of these, what masks of
+    numbers give matters only where it is guarded against.
+    """
+    yield [random_mask(t, shape, has_masked_row=False) for t, shape in zip(types, shapes, strict=True)]
+    masked = [is_guarded or not t.element.is_float for t in types]
+    if any(masked):
+        yield [random_mask(t, s, has_masked_row=m) for t, s, m in zip(types, shapes, masked, strict=True)]
 
 
 class _Masked(NamedTuple):
@@ -251,9 +295,7 @@ class _Masked(NamedTuple):
             lead = (self.sizes.of(masking.widest) or ())[:-2]
         if is_sample:
             result = self.sizes.of(self.result) or ()
-        is_ordered = parts.perm == tuple(range(len(parts.perm)))
-        key = _with_heads_repeated(key) if is_ordered else core.transpose(key, parts.perm)
-        value = _with_heads_repeated(value)
+        query, key, value = _operands(query, key, value, parts.perm)
         masked = masking.mask(dict(zip(self.masks, masks, strict=True)), query, lead)
         if lead:
             query, key, value = [core.reshape(v, (*lead, *known_dims_of(v)[-2:])) for v in (query, key, value)]
@@ -274,25 +316,35 @@ def _uses_of_mask(subgraph: Subgraph, parts: AttentionParts) -> Iterator[_Use]:
             yield _Use(is_inverted=True, number=n)
 
 
-def _samples(parts: AttentionParts) -> Samples:
-    query, key, value, mask = parts.query.type, parts.key.type, parts.value.type, parts.mask
+def _samples(parts: AttentionParts) -> Iterator[Samples]:
+    """Yields samples of small sizes, which the operations between do not know of."""
+    query, key, value = parts.query.type, parts.key.type, parts.value.type
     assert isinstance(query, TensorType)
     assert isinstance(key, TensorType)
     assert isinstance(value, TensorType)
     small = (2, 3, 2, 2)
-    lead = [1 if n == 1 else small[a % 4] for a, n in enumerate((query.shape or ())[:-2])]
-    in_order = (*lead, _KEYS, _SIZE)
+
+    def lead_of(shape: Sequence[Dim | None]) -> tuple[int, ...]:
+        return tuple([1 if n == 1 else small[a % 4] for a, n in enumerate(shape[:-2])])
+
+    dims = key.shape or ()
+    in_order = (*lead_of([dims[p] for p in parts.perm]), _KEYS, _SIZE)
     source = [0] * len(in_order)
-    for a, p in enumerate(parts.perm[: len(in_order)]):
+    for a, p in enumerate(parts.perm):
         source[p] = in_order[a]
-    contents: list[Data] = [
+    lead = lead_of(query.shape or ())
+    full = (*lead, _QUERIES, _KEYS)
+    matrices = (
         random_numbers(query, (*lead, _QUERIES, _SIZE), 1),
         random_numbers(key, source, 2),
-        random_numbers(value, (*lead, _KEYS, _VALUES), 3),
-    ]
-    if mask is not None and isinstance(mask.type, TensorType):
-        shape = mask.type.shape or ()
-        full = (*lead, _QUERIES, _KEYS)
-        sizes = [1 if n == 1 else m for n, m in zip(shape, full[len(full) - len(shape) :], strict=False)]
-        contents.append(random_mask(mask.type, sizes))
-    return tuple(contents)
+        random_numbers(value, (*lead_of(value.shape or ()), _KEYS, _VALUES), 3),
+    )
+    types = [t for v in (parts.mask,) if v is not None and isinstance(t := v.type, TensorType)]
+    shapes = [_aligned_sizes(t.shape or (), full) for t in types]
+    for masks in _masks(types, shapes, is_guarded=parts.is_guarded):
+        yield (*matrices, *masks)
+
+
+def _aligned_sizes(shape: Sequence[Dim | None], full: Sequence[int]) -> tuple[int, ...]:
+    """Returns the sizes that a mask has, aligned at the end with those of scores."""
+    return tuple([1 if n == 1 else m for n, m in zip(shape, full[len(full) - len(shape) :], strict=False)])

@@ -341,6 +341,38 @@ def _cast_once(form: CoreForm, result: Value) -> Value | None:
     return inner.x if inner.x.type is result.type else core.cast(inner.x, to)
 
 
+# -- elements
+
+
+_BROADCASTING = (core.Binary, core.Comparison, core.Select)
+
+
+def _repeated_by_itself(form: CoreForm, result: Value) -> Value | None:
+    """An elementwise operation takes an operand before it is repeated, if another one has the dims of the result."""
+    values = [v for v in form.operands if isinstance(v, Value)]
+    for n, v in enumerate(values):
+        inner = inner_form(v, core.BroadcastTo, core.Tile)
+        operands = [] if inner is None else [*values[:n], inner.x, *values[n + 1 :]]
+        if inner is None or not all(map(is_tensor, (v, *operands))):
+            continue
+        # A tile may repeat several elements of an axis.
+        is_broadcast = all(m in (1, k) for m, k in zip(_aligned(inner.x, len(_shape(v))), _shape(v), strict=True))
+        if is_broadcast and _have_dims(operands, _shape(result)):
+            return form.op.clone_shallow(tuple(operands), ()).results[0]
+    return None
+
+
+def _have_dims(values: Sequence[Value], dims: Sequence[Dim]) -> bool:
+    """Returns whether each dim is that of a value, aligned at the end."""
+    aligned = [_aligned(v, len(dims)) for v in values]
+    return all(any(shape[a] == n for shape in aligned) for a, n in enumerate(dims))
+
+
+def _aligned(value: Value, rank: int) -> tuple[Dim, ...]:
+    """Returns the dims of a value with leading axes of size 1."""
+    return (1,) * (rank - len(_shape(value))) + _shape(value)
+
+
 # -- numbers
 
 
@@ -453,6 +485,7 @@ RULES: tuple[CombiningRule, ...] = (
     CombiningRule("shape once", _VIEWS, _reshaped_once),
     CombiningRule("transpose once", (core.Transpose,), _transposed_once),
     CombiningRule("repeat once", (core.BroadcastTo, core.Transpose), _repeated_once),
+    CombiningRule("repetition by the operation", _BROADCASTING, _repeated_by_itself),
     CombiningRule("slice once", (core.Slice,), _sliced_once),
     CombiningRule("concat once", (core.Concat,), _concatenated_once),
     CombiningRule("slices of concatenations", (core.Slice,), slice_of_operand),

@@ -17,7 +17,7 @@ from commonir.ir.cloning import clone
 from commonir.ir.data import Data, computed_data
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import FunctionType, TensorType
+from commonir.ir.types import ElementType, FunctionType, TensorType
 from commonir.notation import NotationError
 from commonir.ods import Form, Op, known_data, operations_behind, trace, traits
 from commonir.passes.simplify import fully_folded
@@ -310,6 +310,8 @@ class CoreWriter:
         if source is None or result is None or len(result.main.inputs) != len(source.arguments):
             return None
         function = result.main
+        if any(_element(v) is not _element(a) for v, a in zip(function.inputs, source.arguments, strict=True)):
+            return None
         mapping: dict[Value, Value] = dict(zip(function.inputs, source.arguments, strict=True))
         copies: list[Operation] = []
         count = 0
@@ -342,6 +344,10 @@ class CoreWriter:
             result = f"{name}_{n}"
         self._names.add(result)
         return result
+
+
+def _element(value: Value) -> ElementType | None:
+    return value.type.element if isinstance(value.type, TensorType) else None
 
 
 def _constant_data(op: Operation) -> Data | None:

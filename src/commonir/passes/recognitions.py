@@ -26,7 +26,7 @@ from commonir.passes.parameters import MOST_ELEMENTS, covers, epsilons_among, of
 from commonir.passes.proposals import Proposal, Samples
 from commonir.passes.rotary_parts import propose_rotary_embedding, rotary_embedding_ending_at
 from commonir.passes.sample_runs import ROW_FACTORS, random_numbers, random_rows, spread_numbers
-from commonir.passes.subgraphs import Axes, Primitives, Subgraph, SubgraphFinder
+from commonir.passes.subgraphs import BOUNDS, ORDERS, Axes, Primitives, Subgraph, SubgraphFinder
 from commonir.symbolic import Dim
 
 Propose = Callable[[Subgraph], Iterator[Proposal]]
@@ -36,13 +36,14 @@ Find = Callable[[Op, SubgraphFinder], Iterator[tuple[Subgraph, Propose]]]
 class Form(NamedTuple):
     """A form that a recognition looks for: `build` makes it of a tensor, and `keys` are the primitives that all ways of
     computing it have. `find` yields the subgraphs that end with an operation, for forms that are not of elements and
-    of axes that are reduced.
+    of axes that are reduced. With `may_bound`, ways of computing a form of sums may bound values from below.
     """
 
     build: Callable[[Value], Value]
     keys: frozenset[type[Op]]
     propose: Propose
     find: Find | None = None
+    may_bound: bool = False
 
     def may_be_in(self, primitives: Primitives) -> bool:
         """Returns whether it may be a part of operations with these primitives, which it is found by."""
@@ -50,7 +51,7 @@ class Form(NamedTuple):
             return False
         if self.keys & _SUMS:
             return bool(primitives.axes)
-        return self.keys - _BOUNDS <= primitives.classes and bool(self.keys & primitives.classes)
+        return self.keys - BOUNDS <= primitives.classes and bool(self.keys & primitives.classes)
 
     def may_be(self, primitives: Primitives) -> bool:
         """Returns whether operations with these primitives may compute it."""
@@ -58,9 +59,12 @@ class Form(NamedTuple):
         if self.find is not None:
             return False
         if self.keys & _SUMS:
-            return bool(primitives.axes) and own <= _SUMS
-        decisive = self.keys - _BOUNDS
-        return not primitives.axes and own - _BOUNDS == decisive and (bool(decisive) or own == self.keys)
+            # Rows of samples need not reach the numbers that elements are compared with.
+            is_compared = not ORDERS.isdisjoint(primitives.classes)
+            others = own - BOUNDS if self.may_bound else own
+            return bool(primitives.axes) and not is_compared and others <= _SUMS
+        decisive = self.keys - BOUNDS
+        return not primitives.axes and own - BOUNDS == decisive and (bool(decisive) or own == self.keys)
 
 
 class Recognition(NamedTuple):
@@ -72,10 +76,9 @@ class Recognition(NamedTuple):
 
 
 _ARITHMETIC = (core.Add, core.Sub, core.Mul, core.Div, core.Neg, core.Pow, core.Sqrt, core.Abs, core.Sign, core.Cast)
-_CHOICES = (core.Select, core.Less, core.LessEqual, core.Greater, core.GreaterEqual, core.Equal, core.NotEqual)
-_FREE = frozenset[type[Op]]({*_ARITHMETIC, *_CHOICES, core.Squeeze, core.Unsqueeze})
+_CHOICES = (core.Select, core.Equal, core.NotEqual)
+_FREE = frozenset[type[Op]]({*_ARITHMETIC, *_CHOICES, *ORDERS, core.Squeeze, core.Unsqueeze})
 """Primitives by which one way of computing something may differ from another one."""
-_BOUNDS = frozenset[type[Op]]({core.Maximum, core.Minimum})
 _SUMS = frozenset[type[Op]]({core.ReduceMean, core.ReduceSum})
 
 
@@ -125,9 +128,11 @@ def _normalization(
     build: Callable[..., Value],
     parameters: int,
     over: Callable[[Axes, int], _OverAxes | None],
+    *,
+    is_of_norm: bool = False,
 ) -> Recognition:
-    """Returns the recognition of a normalization with up to some parameters; `over` is asked about the axes that a
-    subgraph reduces, and the rank.
+    """Returns the recognition of a normalization with up to some parameters; `over` returns what follows from the axes
+    that a subgraph reduces, and the rank. One `is_of_norm` may divide by the maximum of a norm and a small number.
     """
 
     def propose(subgraph: Subgraph) -> Iterator[Proposal]:
@@ -143,13 +148,17 @@ def _normalization(
             return
         if not all(covers(v.type, type.shape, normalized.parameters) for v in subgraph.others):
             return
+        epsilons = epsilons_among(subgraph.numbers)
+        if subgraph.bounds != ():
+            # Below the root, the square of the least norm does nearly the same: norms next to it are rounded.
+            epsilons = tuple([n**2 for n in subgraph.bounds or () if n in epsilons])
         for others in (subgraph.others, subgraph.others[::-1])[: max(1, len(subgraph.others))]:
             samples = tuple(_normalization_samples(type, sizes, axes, [v.type for v in others]))
-            for epsilon in epsilons_among(subgraph.numbers):
+            for epsilon in epsilons:
                 made = partial(build, **normalized.attributes, epsilon=epsilon)
                 yield Proposal((x, *others), partial(_normalized, made, normalized.parameters), samples)
 
-    return Recognition(name, definition, (Form(build, _keys(build), propose),))
+    return Recognition(name, definition, (Form(build, _keys(build), propose, may_bound=is_of_norm),))
 
 
 def _over_any_axes(axes: Axes, _rank: int) -> _OverAxes:
@@ -245,7 +254,9 @@ RECOGNITIONS: tuple[Recognition, ...] = (
     _normalization("rms_norm", core.RmsNorm, core.rms_norm, 1, _over_any_axes),
     _normalization("instance_norm", core.InstanceNorm, core.instance_norm, 2, _behind_channels),
     Recognition("group_norm", core.GroupNorm, (_GROUP_NORM,)),
-    _normalization("l2_norm", core.L2Norm, partial(core.l2_norm, axes=_AXES_OF_IMAGES), 0, _over_any_axes),
+    _normalization(
+        "l2_norm", core.L2Norm, partial(core.l2_norm, axes=_AXES_OF_IMAGES), 0, _over_any_axes, is_of_norm=True
+    ),
     Recognition("rotary_embedding", core.RotaryEmbedding, (_ROTARY_EMBEDDING,)),
     Recognition("attention", core.Attention, (_ATTENTION,)),
 )

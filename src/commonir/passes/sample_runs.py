@@ -70,19 +70,19 @@ def random_numbers(type: TensorType, shape: Sequence[int], seed: int) -> Data:
     return data_of_samples(type, np.random.default_rng(seed).standard_normal(tuple(shape)))
 
 
-def random_mask(type: TensorType, shape: Sequence[int]) -> Data:
-    """Returns a mask: bools, in some rows none of which is true, or finite numbers and, except for the first of each
-    row, minus infinities.
+def random_mask(type: TensorType, shape: Sequence[int], *, has_masked_row: bool) -> Data:
+    """Returns a mask: bools, or finite numbers and minus infinities. Each row has an element that is not masked, or
+    with `has_masked_row` all but the first row.
     """
     import numpy as np  # noqa: PLC0415  as above
 
     rng = np.random.default_rng(5)
     chosen = rng.random(tuple(shape)) < 0.6
-    if not type.element.is_float:
-        if len(shape) > 1 and shape[-2] > 1:
-            chosen[..., 0, :] = False
-        return data_of_samples(type, chosen.astype(np.float64))
     chosen[..., 0] = True
+    if has_masked_row:
+        chosen[(0,) * (len(shape) - 1)] = False
+    if not type.element.is_float:
+        return data_of_samples(type, chosen.astype(np.float64))
     return data_of_samples(type, np.where(chosen, rng.standard_normal(tuple(shape)), -np.inf))
 
 

@@ -28,6 +28,9 @@ _MOST_OPERATIONS = 40
 _MOST_INPUTS = 8
 """The most values that are tried as the input of a result."""
 
+BOUNDS = frozenset[type[Op]]({core.Maximum, core.Minimum})
+ORDERS = frozenset[type[Op]]({core.Less, core.LessEqual, core.Greater, core.GreaterEqual})
+
 Axes = tuple[int, ...]
 
 
@@ -50,7 +53,8 @@ class Subgraph(NamedTuple):
     """Operations in order that compute `root` from `x`.
 
     `numbers` are constants of one element among their other operands, and `others` what else they use. `outside` is a
-    result that something else uses too; None if there is none.
+    result that something else uses too; None if there is none. `bounds` are numbers that values between are at least;
+    None if these are bounded or compared otherwise. Samples need not reach a bound.
     """
 
     root: Op
@@ -60,6 +64,7 @@ class Subgraph(NamedTuple):
     others: tuple[Value, ...]
     outside: Value | None
     primitives: Primitives
+    bounds: tuple[float, ...] | None = ()
 
     @property
     def result(self) -> Value:
@@ -205,7 +210,24 @@ class SubgraphFinder:
         inner = [op for op in operations if op is not root and not any(self._cast_from(r) is x for r in op.results)]
         used = [r for op in inner for r in op.results]
         outside = next((r for r in used if any(u not in inside for u in r.users)), None)
-        return Subgraph(root, x, tuple(operations), numbers, others, outside, union_of(parts))
+        bounds = self._bounds(operations)
+        return Subgraph(root, x, tuple(operations), numbers, others, outside, union_of(parts), bounds)
+
+    def _bounds(self, operations: Sequence[Op]) -> tuple[float, ...] | None:
+        """Returns the numbers that operations take the maximum with; None if some bound or compare otherwise."""
+        out: list[float] = []
+        for op in operations:
+            part = self.primitives(op)
+            if part is None or part.classes.isdisjoint(BOUNDS | ORDERS):
+                continue
+            form = core_form(op)
+            if form is None or not isinstance(form.op, core.Maximum):
+                return None
+            found = [n for v in form.operands if isinstance(v, Value) and (n := number(v)) is not None]
+            if len(found) != 1:
+                return None
+            out += found
+        return tuple(out)
 
 
 def is_reshape_of_matrices(op: Op) -> bool:

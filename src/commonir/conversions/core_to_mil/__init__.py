@@ -72,9 +72,15 @@ DECOMPRESSING_RULES = Rules([*_ALL, *compression.DECOMPRESSION, kernel_rule(i32)
 
 
 def core_to_mil(
-    module: Module, options: ConversionOptions = DEFAULT_OPTIONS, lost: Diagnostics | None = None
+    module: Module,
+    options: ConversionOptions = DEFAULT_OPTIONS,
+    lost: Diagnostics | None = None,
+    *,
+    is_part: bool = False,
 ) -> Module:
     """A lowered module as a Core ML module, in an operation set or in the oldest one that has all it needs.
+
+    If it is part of another function, inputs and outputs have the types that values have inside of one.
 
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
     """
@@ -84,7 +90,8 @@ def core_to_mil(
     if options.states or expected is None or VERSIONS.index(expected) >= VERSIONS.index(CORE_ML_8):
         module = ports_to_globals(module, changes)
     plain, labels = take_labels(inline_calls(without_requirements(module, lost)))
-    whole = lower_ranks(with_images(with_vectors(wide_narrow_numbers(plain)), options.images))
+    wide = wide_narrow_numbers(plain)
+    whole = lower_ranks(wide if is_part else with_images(with_vectors(wide), options.images))
     if expected is None:
         choices = CHOICES[CHOICES.index(least_version(whole)) :]
     else:
@@ -96,7 +103,7 @@ def core_to_mil(
     for n, (version, rules) in enumerate(attempts):
         notes = Diagnostics()
         try:
-            result = _Work(whole, version, rules, labels, notes).converted()
+            result = _Work(whole, version, rules, labels, notes).converted(is_part=is_part)
         except DiagnosticError:
             if n == len(attempts) - 1:
                 raise
@@ -153,9 +160,9 @@ class _Work:
         self.labels = labels
         self.notes = notes
 
-    def converted(self) -> Module:
+    def converted(self, *, is_part: bool) -> Module:
         """The module in the mil dialect."""
-        policy = LegalTypes(self.version)
+        policy = LegalTypes(self.version, is_part=is_part)
         report_type_changes(self.module, policy, self.notes)
         legal = convert_elements(self.module, policy)
         result = legalize(

@@ -20,10 +20,13 @@ _COMPRESSIONS = (core.Decoded, core.Quantize)
 
 
 class LegalTypes(ElementPolicy):
-    """Half and single precision, integers of 32 bits and bools; no bools at the border."""
+    """Half and single precision, integers of 32 bits and bools; no bools at the border, which a part of a function
+    does not have.
+    """
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, version: str, *, is_part: bool = False) -> None:
         self._halves_at_border = version != CORE_ML_5
+        self._is_part = is_part
 
     def inside(self, element: ElementType) -> ElementType:
         return mil_element(element)
@@ -39,6 +42,8 @@ class LegalTypes(ElementPolicy):
 
     def at_border(self, element: ElementType) -> ElementType:
         inside = mil_element(element)
+        if self._is_part:
+            return inside
         if inside is boolean:
             return i32
         return f32 if inside is f16 and not self._halves_at_border else inside
