@@ -6,7 +6,7 @@ other values, and constants, which are weights, are not counted. Engines that fu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 
 from commonir.ir.module import Function
@@ -77,48 +77,63 @@ def _live_bytes(body: Block, places: Iterable[int]) -> list[Dim]:
     return out
 
 
-def _steps(block: Block) -> Iterator[Dim | _Mark]:
-    """Yields the bytes that begin to live in a block, negated where they end, and marks."""
-    operations = list(block.operations)
-    last_use = _last_uses(operations)
+def _steps(body: Block) -> Iterator[Dim | _Mark]:
+    """Yields the bytes that begin to live in a block and in those nested in it, negated where they end, and marks."""
+    released = _released(body)
+    open_blocks = [_steps_in(body, released)]
+    while open_blocks:
+        step = next(open_blocks[-1], None)
+        if step is None:
+            open_blocks.pop()
+        elif isinstance(step, Block):
+            open_blocks.append(_steps_in(step, released))
+        else:
+            yield step
+
+
+def _steps_in(block: Block, released: Mapping[Operation, Sequence[Value]]) -> Iterator[Dim | _Mark | Block]:
+    """Yields the steps of the operations of a block, and the blocks nested in these in place of their steps."""
     for value in block.arguments:
         yield size_bytes(value)
-    unused = [value for value in block.arguments if value not in last_use]
-    for n, op in enumerate(operations):
-        is_constant = isinstance(op, Op) and op.has_trait(traits.ConstantLike)
-        for value in () if is_constant else op.results:
+    for op in block.operations:
+        for value in () if _is_constant(op) else op.results:
             yield size_bytes(value)
         yield _Mark.OPERATION
         for inner in (inner for region in op.regions for inner in region.blocks):
             yield _Mark.BEGIN
-            yield from _steps(inner)
+            yield inner
             yield _Mark.END
-        for value in (*unused, *_released(op, n, last_use)):
+        for value in released.get(op, ()):
             yield -size_bytes(value)
-        unused = []
 
 
-def _last_uses(operations: list[Operation]) -> Mapping[Value, int]:
-    """Returns the index of the last operation that uses each value, nested uses included."""
-    out: dict[Value, int] = {}
-    for n, op in enumerate(operations):
-        for each in op.walk():
-            for value in each.operands:
-                out[value] = n
+def _released(body: Block) -> Mapping[Operation, Sequence[Value]]:
+    """Returns the values that each operation is the last to use, itself or in its regions, of those of its own block.
+
+    An operation releases its unused results too, and the first one of a block the unused arguments of the block.
+    """
+    at: dict[Block | None, Operation] = {}
+    last_user: dict[Value, Operation] = {}
+    for op in (nested for child in body.operations for nested in child.walk()):
+        block = op.parent
+        if block is not None and block not in at:
+            last_user.update(dict.fromkeys(block.arguments, op))
+        at[block] = op
+        for value in op.operands:
+            owner = value.owner
+            user = at.get(owner.parent if isinstance(owner, Operation) else owner)
+            if user is not None:
+                last_user[value] = user
+        last_user.update(dict.fromkeys(op.results, op))
+    out: dict[Operation, list[Value]] = {}
+    for value, op in last_user.items():
+        if not _is_constant(value.owner):
+            out.setdefault(op, []).append(value)
     return out
 
 
-def _released(op: Operation, index: int, last_use: Mapping[Value, int]) -> Iterator[Value]:
-    """Yields the values of a block that no operation after one uses."""
-    used = dict.fromkeys(v for each in op.walk() for v in each.operands)
-    parent = op.parent
-    for value in used:
-        owner = value.owner
-        is_constant = isinstance(owner, Op) and owner.has_trait(traits.ConstantLike)
-        is_own = owner is parent or (isinstance(owner, Operation) and owner.parent is parent)
-        if last_use[value] == index and is_own and not is_constant:
-            yield value
-    yield from (v for v in op.results if v not in last_use)
+def _is_constant(owner: object) -> bool:
+    return isinstance(owner, Op) and owner.has_trait(traits.ConstantLike)
 
 
 def size_bytes(value: Value) -> Dim:
