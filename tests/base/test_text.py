@@ -53,6 +53,14 @@ def test_findings_and_errors_escape_what_files_name() -> None:
     assert str(finding) == str(DiagnosticError(finding)) == "\n".join(lines)
 
 
+def test_findings_leave_out_the_middle_of_long_names() -> None:
+    finding = Diagnostic(WRONG_USAGE, f"'{'n' * 10**6}' is wrong", where="a" * 10**6, notes=["b" * 10**6])
+    lines = str(finding).splitlines()
+    assert max(map(len, lines)) < 2200
+    assert "characters left out" in lines[0]
+    assert lines[0].endswith("n' is wrong")
+
+
 def test_lines_are_kept_where_they_are_wanted() -> None:
     assert escape_lines("a\n\tb\x1b[0m\r\n") == "a\n\tb\\x1b[0m\\r\n"
 

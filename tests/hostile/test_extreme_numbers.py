@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ import commonir as cir
 from commonir.ir.data import data_of
 from commonir.ir.module import Module
 from commonir.ir.types import ElementType, f16, i32, i64
+from commonir.runtime import fold_constants
 from commonir.symbolic.errors import OutOfRangeError
 
 from tests.oracles import oracle
@@ -165,3 +167,56 @@ def test_trees_refer_to_nodes_that_they_have(child: int, target: int) -> None:
     )
     assert _codes(lambda: cir.convert(module, "mil")) != []
     assert _codes(lambda: cir.run(module)) != []
+
+
+def test_operations_that_double_constants_are_folded_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A concatenation of a constant and its negative takes no more room than both of them.
+    onnx = oracle("onnx")
+    helper = onnx.helper
+    nodes = [
+        node
+        for n in range(12)
+        for node in (
+            helper.make_node("Neg", [f"c{n}"], [f"n{n}"]),
+            helper.make_node("Concat", [f"c{n}", f"n{n}"], [f"c{n + 1}"], axis=0),
+        )
+    ]
+    nodes.append(helper.make_node("Add", ["x", "c12"], ["y"]))
+    infos = [helper.make_tensor_value_info(name, 1, [4096]) for name in ("x", "y")]
+    weights = [onnx.numpy_helper.from_array(np.ones(1, np.float32), "c0")]
+    graph = helper.make_graph(nodes, "g", infos[:1], infos[1:], weights)
+    content = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8).SerializeToString()
+    sizes: list[int] = []
+    for most in (1 << 11, 1 << 20):
+        monkeypatch.setattr(fold_constants, "_RESULT_BYTES", most)
+        converted = cir.convert(cir.loads(content, format="onnx"), "mil")
+        sizes.append(max([d.size_bytes for op in converted.nested() if (d := op.constant_data()) is not None]))
+    assert sizes[0] < 1 << 11
+    assert sizes[1] == 1 << 14
+
+
+def test_missing_operands_are_errors_of_a_conversion() -> None:
+    module = _model("Equal", opset=22)
+    assert _codes(lambda: cir.convert(module, "onnx", opset=9)) == ["E0502"]
+
+
+def test_a_constant_without_a_value_has_no_contents() -> None:
+    shape = {"tensor_type": {"elem_type": "FLOAT", "shape": {"dim": [{"dim_value": 2}]}}}
+    nodes: list[dict[str, Any]] = [
+        {"output": ["c"], "name": "c", "op_type": "org.commonir.core.constant"},
+        {
+            "input": ["x", "c"],
+            "output": ["y"],
+            "name": "y",
+            "op_type": "org.commonir.core.add",
+            "input_arg_count": [1, 1],
+        },
+    ]
+    ports = [[{"name": name, "type": shape}] for name in ("x", "y")]
+    graph = {"name": "g", "node": nodes, "input": ports[0], "output": ports[1]}
+    imports = [{"domain": "", "version": 18}, {"domain": "org.commonir.core", "version": 1}]
+    document = {"ModelProto": {"ir_version": 10, "graph": graph, "opset_import": imports}}
+    module = cir.loads(json.dumps(document).encode(), format="common_ir")
+    assert "E0505" in {d.code.id for d in cir.verify(module)}
+    assert cir.summarize(module).parameter_count == 0
+    cir.optimize(module)

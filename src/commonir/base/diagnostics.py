@@ -12,7 +12,7 @@ from enum import Enum, IntEnum
 from typing import TypeAlias
 
 from commonir.base.advice import in_python
-from commonir.base.text import escape, escape_html, one_line, shortened
+from commonir.base.text import escape, escape_html, message_line, shortened
 
 
 class Severity(Enum):
@@ -210,13 +210,13 @@ class Diagnostic:
         return f"{self.file}:{self.line}" if self.column is None else f"{self.file}:{self.line}:{self.column}"
 
     def __str__(self) -> str:
-        place = ": ".join(escape(part) for part in (self.place, self.where) if part)
-        lines = [f"{self.severity.value}[{self.code.id}]: {one_line(self.message)}"]
+        place = ": ".join(message_line(part) for part in (self.place, self.where) if part)
+        lines = [f"{self.severity.value}[{self.code.id}]: {message_line(self.message)}"]
         if place:
             lines.append(f"  --> {place}")
-        lines += [f"   = {one_line(note)}" for note in self.notes]
+        lines += [f"   = {message_line(note)}" for note in self.notes]
         if self.advice:
-            lines.append(f"   = help: {one_line(self.advice)}")
+            lines.append(f"   = help: {message_line(self.advice)}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _DECIMAL_UNITS = ("", "k", "M", "G", "T", "P")
 
 _LONGEST_REPR = 100
+_LONGEST_MESSAGE, _MESSAGE_START, _MESSAGE_END = 4000, 1500, 500
 _LONG_DIM = lazy_pattern(r'"[^"]{37,}"(?=x)')
 
 
@@ -50,6 +51,14 @@ def one_line(text: str) -> str:
         'usage: cir MODEL'
     """
     return escape(" ".join(part.strip() for part in text.split("\n")) if "\n" in text else text)
+
+
+def message_line(text: str) -> str:
+    """Returns a text of a finding in one line and escaped; of a long one, which names from files make, both ends."""
+    if len(text) > _LONGEST_MESSAGE:
+        left_out = len(text) - _MESSAGE_START - _MESSAGE_END
+        text = f"{text[:_MESSAGE_START]}... ({left_out} characters left out) ...{text[-_MESSAGE_END:]}"
+    return one_line(text)
 
 
 def _escaped(char: str) -> str:

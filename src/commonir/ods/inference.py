@@ -257,7 +257,7 @@ def known_elements(value: Value) -> object:
     return data.values() if data.count <= _COMPARED_ELEMENTS else data
 
 
-def _missing_operands(op: Definition) -> list[Field]:
+def missing_operands(op: Definition) -> list[Field]:
     """Returns required operands that are absent; if there are any, no other checks are made."""
     offsets, inputs = op.operand_offsets, op.layout.inputs
     return [] if offsets is None else [inputs[n] for n in op.layout.required if offsets[n] == offsets[n + 1]]
@@ -377,7 +377,7 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
     for v in operands:
         if v not in shapes:
             shapes[v] = trace.dims_of(v.type)
-    missing = _missing_operands(op) if offsets is not None and _lacks_operands(layout, offsets) else ()
+    missing = missing_operands(op) if offsets is not None and _lacks_operands(layout, offsets) else ()
     for position, f in enumerate(layout.inputs):
         if missing and f in missing:
             trace.diagnostics.append(Fault(op, WRONG_OPERAND_COUNT, f"operand '{f.name}' is missing"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from commonir.base.codes import VIOLATED_CONSTRAINT
+from commonir.base.codes import VIOLATED_CONSTRAINT, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.cloning import clone
@@ -26,7 +26,7 @@ from commonir.ods import (
     traits,
 )
 from commonir.ods.faults import Fault, of_reference
-from commonir.ods.inference import PlacedOperations
+from commonir.ods.inference import PlacedOperations, missing_operands
 from commonir.ods.requiring import Requiring
 
 _LARGE = 1 << 12
@@ -60,6 +60,8 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
         derived = infer(op)
         if not derived.is_data_dependent:
             return _copied(derived, op, operands)
+    if absent := missing_operands(op):
+        raise DiagnosticError(*[Fault(op, WRONG_OPERAND_COUNT, f"operand '{f.name}' is missing") for f in absent])
     replacement = dict(zip(op.operands, operands, strict=True))
     grouped: list[Value | tuple[Value, ...] | None] = []
     for f in op.layout.formals:

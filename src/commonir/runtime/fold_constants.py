@@ -13,7 +13,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.core_types import core_type
-from commonir.ir.data import Data, Scalar
+from commonir.ir.data import ArrayData, Data, Scalar
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import FunctionType, TensorType, bf16, f16
@@ -27,6 +27,11 @@ from commonir.runtime.interpreter.operations import data_of_array
 
 MAX_GROWTH_BYTES = 1 << 20
 """The number of bytes by which a folded constant may exceed its operands, unless a pass has another limit."""
+
+_RESULT_BYTES, _RESULTS_PER_CONSTANT = 1 << 28, 16
+"""The most bytes of all results, and by how many times those of the constants of a program they may exceed that:
+operations that use each other's results could double them each time.
+"""
 
 _READ_BYTES = 1 << 12
 """Operands of up to this size become constants of the program where the operation depends on their elements."""
@@ -69,6 +74,8 @@ class Folding:
         self._exact = exact
         self._max_growth_bytes = max_growth_bytes
         self._cache: dict[object, _OpPrograms | None] = {}
+        self._read: dict[int, Data] = {}
+        self._most_bytes = _RESULT_BYTES
 
     def __call__(self, op: Op, operands: Sequence[Data]) -> tuple[Data, ...] | None:
         """Returns the contents of the results; None if they are too large, not numbers or cannot be computed."""
@@ -81,7 +88,7 @@ class Folding:
         operand_bytes = sum(d.size_bytes for d in operands)
         if programs.is_dynamic and operand_bytes > _READ_BYTES:
             return None
-        if programs.largest_bytes > operand_bytes + self._max_growth_bytes:
+        if programs.largest_bytes > operand_bytes + self._max_growth_bytes or not self._permits(programs, operands):
             return None
         types = programs.types
         program = self._program(programs, op, operands)
@@ -93,6 +100,16 @@ class Folding:
             return None
         arrays = [outputs[str(n)] for n in range(len(types))]
         return tuple([data_of_array(t.with_shape(a.shape), a) for t, a in zip(types, arrays, strict=True)])
+
+    def _permits(self, programs: _OpPrograms, operands: Sequence[Data]) -> bool:
+        """Returns whether the results of all operations stay within their limit, with those of one more."""
+        for data in operands:
+            # What an engine computed is an array.
+            if not isinstance(data, ArrayData) and id(data) not in self._read:
+                self._read[id(data)] = data
+                self._most_bytes += _RESULTS_PER_CONSTANT * data.size_bytes
+        self._most_bytes -= programs.largest_bytes
+        return self._most_bytes >= 0
 
     def _cached_programs(self, op: Op) -> _OpPrograms | None:
         """Returns the cached programs for operations equal to one; None if it cannot be evaluated."""

@@ -170,6 +170,11 @@ def test_einsum_c1_refuses_an_equation_of_other_ranks_and_signs() -> None:
     assert refused("einsum", (x(2, 3, 4),), "...->i") == "C1: equation '...->i' names axes otherwise than by letters"
 
 
+def test_einsum_c3_refuses_more_operands_than_numpy_takes() -> None:
+    equation = ",".join(["i"] * 65)
+    assert refused("einsum", (x(2),) * 65, f"{equation}->i") == "C3: there are 65 operands, at most 64 are allowed"
+
+
 def test_einsum_c2_refuses_a_result_with_a_letter_twice_or_a_new_one() -> None:
     assert refused("einsum", (x(2),), "i->ii") == "C2: equation 'i->ii' has no result 'ii'"
     assert refused("einsum", (x(2),), "i->j") == "C2: equation 'i->j' has no result 'j'"

@@ -34,10 +34,13 @@ class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.Constan
         return (self.value.type,)
 
     def constant_data(self) -> Data | None:
-        return self.value
+        # A constant of a file that states none has no value.
+        value = self.attribute_values[0]
+        return value if isinstance(value, Data) else None
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
-        return integer_values(self.value)
+        data = self.constant_data()
+        return None if data is None else integer_values(data)
 
 
 def integer_values(data: Data) -> tuple[int, ...] | None:
@@ -80,12 +83,15 @@ class Dims(CoreOp, name="core.dims", traits=(traits.Pure, traits.ConstantLike)):
         return (TensorType(self.element, () if self.scalar else (len(self.values),)),)
 
     def constant_data(self) -> Data | None:
-        numbers = [v for v in self.values if isinstance(v, int)]
-        known = len(numbers) == len(self.values)
+        values = self.constant_dims()
+        numbers = [v for v in values or () if isinstance(v, int)]
+        known = values is not None and len(numbers) == len(values)
         return data_of(self.element, as_tensor(self.y.type).static_shape, numbers) if known else None
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
-        return self.values
+        # Those of a file that states none have no numbers.
+        values: object = self.attribute_values[0]
+        return self.values if isinstance(values, tuple) else None
 
 
 class Dimension(CoreOp, name="core.dim", traits=(traits.Pure,)):

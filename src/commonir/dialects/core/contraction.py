@@ -74,12 +74,15 @@ def _batch_position(x: Tensor, at: Indices) -> list[Dim]:
     return [0 if n == 1 else i for n, i in zip(leading, at[len(at) - len(leading) :], strict=True)]
 
 
+_MOST_FACTORS = 64
+
+
 class Einsum(CoreOp, name="core.einsum", traits=(traits.Pure,)):
     """Einstein summation: `ij,jk->ik` names the axes of operands and result; axes that are not in the result are summed
     over.
 
     C1: the equation has one term for each operand and one letter for each of its axes. C2: the result has each letter
-    once, and only letters of the operands.
+    once, and only letters of the operands. C3: there are up to 64 operands, as numpy's einsum takes.
     """
 
     xs: tuple[Value, ...] = operand("T[*]", variadic=True)
@@ -90,6 +93,8 @@ class Einsum(CoreOp, name="core.einsum", traits=(traits.Pure,)):
     def reference(self, xs: tuple[Tensor, ...]) -> Kernel:
         left, arrow, right = self.equation.replace(" ", "").partition("->")
         terms = left.split(",")
+        if len(xs) > _MOST_FACTORS:
+            raise NotationError(f"there are {len(xs)} operands, at most {_MOST_FACTORS} are allowed", label="C3")
         if not arrow or len(terms) != len(xs) or any(len(t) != x.rank for t, x in zip(terms, xs, strict=True)):
             raise NotationError(f"equation '{self.equation}' does not fit the operands", label="C1")
         named = "".join(terms)
