@@ -195,6 +195,25 @@ def test_operations_that_double_constants_are_folded_up_to_a_limit(monkeypatch: 
     assert sizes[1] == 1 << 14
 
 
+def test_a_step_that_no_stride_has_reads_one_element() -> None:
+    bounds = {"s": [2**63 - 1], "e": [-(2**63)], "a": [0], "t": [-(2**63)]}
+    module = _model("Slice", (2, 3), {name: np.array(v, np.int64) for name, v in bounds.items()})
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    (y,) = cir.run(module, {"x": x}).values()
+    assert y.tolist() == [[3.0, 4.0, 5.0]]
+    (y,) = cir.run(module, {"x": x}, engine="reference").values()
+    assert y.tolist() == [[3.0, 4.0, 5.0]]
+
+
+def test_ranges_longer_than_memory_are_errors_of_the_run() -> None:
+    bounds = {"limit": np.array(-(2**63), np.int64), "delta": np.array(-1, np.int64)}
+    module = _model("Range", (), bounds, type=7)
+    assert _codes(lambda: cir.run(module, {"x": np.array(2**63 - 1)})) == ["E0708"]
+    fixed = cir.edit(module, inputs={"x": np.array(2**63 - 1)})
+    assert _codes(lambda: cir.run(fixed)) == ["E0711"]
+    assert _codes(lambda: cir.summarize(fixed)) == []
+
+
 def test_missing_operands_are_errors_of_a_conversion() -> None:
     module = _model("Equal", opset=22)
     assert _codes(lambda: cir.convert(module, "onnx", opset=9)) == ["E0502"]

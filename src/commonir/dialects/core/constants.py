@@ -184,7 +184,8 @@ class Range(CoreOp, name="core.range", traits=(traits.Pure,)):
         if len(numbers) != len(bounds) or numbers[2] == 0:
             return None
         out = range(*numbers)
-        return tuple(out) if len(out) <= MOST_KNOWN else None
+        # Python counts no range that is longer than memory.
+        return None if out[MOST_KNOWN:] else tuple(out)
 
 
 constant = function(Constant)

@@ -101,7 +101,8 @@ class StridedGrid(KernelGrid):
         for i in self.order:
             lo, hi = self.ranges[i]
             shape.append(hi - lo if i in strides else 1)
-            steps.append(strides.get(i, 0))
+            # Nothing is far from a single element, whatever the factor of its index.
+            steps.append(strides.get(i, 0) if hi - lo > 1 else 0)
         return partial(_elements, offset, shape, steps)
 
     def grid(
@@ -118,6 +119,7 @@ def _elements(offset: int, shape: list[int], steps: list[int], x: Array) -> Arra
     """Returns elements of an array by strides over its row-major order. Units: elements."""
     source = x if x.flags.c_contiguous else np.ascontiguousarray(x)
     itemsize = source.itemsize
+    check_array(shape, itemsize)
     return np.ndarray(shape, source.dtype, source, offset * itemsize, [s * itemsize for s in steps])
 
 
