@@ -195,6 +195,18 @@ def test_operations_that_double_constants_are_folded_up_to_a_limit(monkeypatch: 
     assert sizes[1] == 1 << 14
 
 
+def test_constants_of_equal_elements_are_no_larger_than_conversions_compute() -> None:
+    text = (
+        "ml_program.func @f(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {\n"
+        '  %y = "core.sum_pool"(%x) <{kernel = array<i64: SIZE, 1>, pads = [[PAD, PAD], [0, 0]]}> '
+        ": (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>\n"
+        "  ml_program.return %y : tensor<1x4x8x8xf32>\n}\n"
+    )
+    for size, codes in ((3, []), (2**30 + 1, ["E0601"])):
+        module = cir.loads(text.replace("SIZE", str(size)).replace("PAD", str(size // 2)), format="mlir")
+        assert _codes(lambda module=module: cir.convert(module, "onnx")) == codes
+
+
 def test_a_step_that_no_stride_has_reads_one_element() -> None:
     bounds = {"s": [2**63 - 1], "e": [-(2**63)], "a": [0], "t": [-(2**63)]}
     module = _model("Slice", (2, 3), {name: np.array(v, np.int64) for name, v in bounds.items()})

@@ -333,3 +333,8 @@ def NX66 : D_Op<"nx66", "$x attr-dict `:` functional-type(operands, $y)">, Argum
 def NX68 : D_Op<"nx68", "type($x) $x attr-dict">, Arguments<(ins AnyType:$x)>;
 // struct-with-custom
 def NX73 : D_Type<"NX73", "nx73"> { let parameters = (ins "int":$a, "int":$b); let assemblyFormat = "`<` struct(custom<F>($a), $b) `>`"; }
+// attribute-as-a-parameter
+def NX72Inner : D_Attr<"NX72Inner", "nx72_inner"> { let parameters = (ins "int":$a); let assemblyFormat = "`<` $a `>`"; }
+def NX72 : D_Type<"NX72", "nx72"> { let parameters = (ins NX72Inner:$a, "int":$b); let assemblyFormat = "`<` $a `,` $b `>`"; }
+// operation-name
+def NX74 : D_Plain<"nx-74_v1">;

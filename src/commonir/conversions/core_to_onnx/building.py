@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from math import prod
 
-from commonir.conversions.operands import element_of
+from commonir.conversions.operands import element_of, require_computable
 from commonir.conversions.symbolic_dims import VectorDims, early
 from commonir.dialects import onnx
-from commonir.ir.data import Scalar, data_of
+from commonir.ir.data import Scalar, SplatData, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, boolean, i64
+from commonir.ir.types import ElementType, TensorType, boolean, i64
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context
 from commonir.symbolic import Dim, bounds
@@ -36,6 +37,19 @@ def scalar(context: Context, value: Scalar, like: Value) -> Value:
 def filled(context: Context, value: float, like: Value, count: int) -> Value:
     """A constant vector of one value."""
     return constant(context, element_of(like), (count,), (value,) * count)
+
+
+def splat(context: Context, element: ElementType, shape: tuple[int, ...], value: Scalar) -> Value:
+    """A constant of equal elements.
+
+    Raises: DiagnosticError (E0601) for one that is too large.
+    """
+    require_computable(prod(shape))
+    key = ("splat", element, shape, repr(value))
+    if key not in context.memo:
+        data = SplatData(TensorType(element, shape), bytes(data_of(element, (1,), (value,)).buffer()))
+        context.memo[key] = context.hoist(onnx.Initializer(data))
+    return context.memo[key]
 
 
 def integers(context: Context, values: Sequence[int]) -> Value:

@@ -7,7 +7,7 @@ import math
 from commonir.base.tuples import NamedTuple
 from commonir.conversions.core_to_core.integer_bounds import known_integers
 from commonir.conversions.core_to_core.integer_convolutions import as_bytes
-from commonir.conversions.core_to_onnx.building import cast, constant, integers, opset_of, scalar, vector
+from commonir.conversions.core_to_onnx.building import cast, constant, integers, opset_of, scalar, splat, vector
 from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.data import data_of
@@ -260,7 +260,7 @@ def sum_pool(op: core.SumPool, context: Context, x: Value) -> Result:
     pads, ceil_mode = _explicit_pads(op, x)
     if not isinstance(channels, int) or ceil_mode:
         return Mismatch("the number of channels, or of windows, is not known before running")
-    ones = constant(context, element_of(x), (channels, 1, *op.kernel), (1,) * (channels * math.prod(op.kernel)))
+    ones = splat(context, element_of(x), (channels, 1, *op.kernel), 1)
     return onnx.Conv(
         x, ones, strides=_some(op.strides), dilations=_some(op.dilations), pads=_pads(pads), group=channels
     ).Y

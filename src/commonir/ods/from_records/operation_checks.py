@@ -24,7 +24,7 @@ from commonir.ods.from_records.values import (
 from commonir.tablegen import Record
 from commonir.tablegen.values import Dag, DefRef, String
 
-_NAME = re.compile(r"[A-Za-z0-9_$.]+")
+_NAME = re.compile(r"[A-Za-z0-9_$.-]+")
 _OPERATORS: Mapping[str, str] = MappingProxyType({"results": "outs", "regions": "region", "successors": "successor"})
 _ENTITIES: Mapping[str, str] = MappingProxyType(
     {"arguments": "operand", "results": "result", "regions": "region", "successors": "successor"}

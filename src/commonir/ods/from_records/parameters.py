@@ -118,7 +118,8 @@ def _parameters(record: Record, enumerations: Mapping[str, Enumeration]) -> Iter
             yield _parameter(name or "", value.value, enumerations)
         elif isinstance(value, DefRef):
             parameter_record = value.record
-            if is_a(parameter_record, "AttrConstraint", "Property"):
+            # Attributes that a dialect defines are parameters of others, by the C++ type that they state.
+            if is_a(parameter_record, "AttrConstraint", "Property") and not is_a(parameter_record, "AttrDef"):
                 what = f"'{parameter_record.name_text}', which is not a parameter of types or attributes"
                 raise wrong(record, f"parameter '{name or ''}' of '{record.name_text}' is {what}")
             is_own = states(parameter_record, "parser") or states(parameter_record, "printer")
