@@ -125,10 +125,9 @@ def placed(context: Context, x: Value, axes: Sequence[int], shape: Sequence[Dim]
     if dims_of(x) == tuple(shape) and list(axes) == list(range(len(shape))):
         return x
     type = TensorType(element_of(x), tuple(shape))
+    x, axes = _before_moves(x, axes)
     if numbers_of(shape) is not None and numbers_of(dims_of(x)) is not None:
-        x, axes = _before_moves(x, axes)
         return hlo.BroadcastInDim.build({"operand": x, "broadcast_dimensions": tuple(axes)}, [type]).results[0]
-    x, axes = _before_ones(x, axes)
     pairs = list(enumerate(zip(dims_of(x), [shape[a] for a in axes], strict=True)))
     arguments = {
         "operand_": x,
@@ -141,12 +140,17 @@ def placed(context: Context, x: Value, axes: Sequence[int], shape: Sequence[Dim]
 
 
 def _before_moves(x: Value, axes: Sequence[int]) -> tuple[Value, Sequence[int]]:
-    """The tensor of which axes were moved or added, or that was repeated, with those that its axes become."""
+    """The tensor of which axes were moved or added, or that was repeated, with those that its axes become.
+
+    Compilers make one of two broadcasts after each other, and forget which sizes are known to be equal.
+    """
     while True:
         match x.owner:
             case hlo.Transpose(permutation=permutation, operand=source):
                 axes = [axes[permutation.index(n)] for n in range(len(permutation))]
             case hlo.BroadcastInDim(broadcast_dimensions=places, operand=source):
+                axes = [axes[p] for p in places]
+            case hlo.DynamicBroadcastInDim(broadcast_dimensions=places, operand_=source):
                 axes = [axes[p] for p in places]
             case hlo.Reshape(operand=source) if (kept := _kept_axes(dims_of(source), dims_of(x))) is not None:
                 axes = [axes[p] for p in kept]
@@ -164,22 +168,6 @@ def _kept_axes(before: Sequence[Dim], after: Sequence[Dim]) -> list[int] | None:
         elif d != 1:
             return None
     return out if len(out) == len(before) else None
-
-
-def _before_ones(x: Value, axes: Sequence[int]) -> tuple[Value, Sequence[int]]:
-    """The tensor to which axes of size 1 were added, with those that its axes become.
-
-    Compilers make one of two operations after each other, and forget which sizes are known to be equal.
-    """
-    owner = x.owner
-    if not isinstance(owner, hlo.DynamicBroadcastInDim):
-        return x, axes
-    source, places = owner.operand_, owner.broadcast_dimensions
-    dims = dims_of(x)
-    is_plain = all(dims[p] == d for p, d in zip(places, dims_of(source), strict=True))
-    if not is_plain or any(d != 1 for n, d in enumerate(dims) if n not in places):
-        return x, axes
-    return source, [axes[p] for p in places]
 
 
 def broadcast(context: Context, x: Value, shape: Sequence[Dim]) -> Value:
