@@ -401,16 +401,16 @@ _FUSED = """
 ## Fused operations
 
 `cir opt --fuse` and `cir convert --fuse` replace operations by one that computes the same, where the format of the
-result has it; `fuse` is the pass, and `simplify` runs before and after it. A recognition looks for operations that
-consist of the same core operations as the reference of what it makes, and says nothing of their order: both are run on
-sample values, of several magnitudes and with zeros, infinities and NaN, and must agree (1e-5 of the result in single
-precision, 4e-3 in half). Scales and shifts are part of a normalization; scales, all masks, transposed keys, repeated
-heads, and heads and batches in one axis are part of attention. Nothing else may use the values between. Names choose
-recognitions: `--fuse=gelu,silu`, or `--fuse=-layer_norm` for all others. What looks like a form and stays is reported
-with the reason (N0605). Where the opset or system is too old, convert first: `cir convert M --opset 20 --fuse -o OUT`.
-In onnxruntime a query whose keys are all masked gives 0; the parts give the mean where the least float masks them,
-and NaN where minus infinity does. `x / max(norm, epsilon)` becomes `l2_norm`, which adds below the root: norms near
-a small epsilon differ.
+result has it; `fuse` is the pass, and `simplify` runs before it. The pass simplifies what it changed. A recognition
+looks for operations that consist of the same core operations as the reference of what it makes, and says nothing of
+their order: both are run on sample values, of several magnitudes and with zeros, infinities and NaN, and must agree
+(1e-5 of the result in single precision, 4e-3 in half). Scales and shifts are part of a normalization; scales, all
+masks, transposed keys, repeated heads, and heads and batches in one axis are part of attention. Nothing else may use
+the values between. Names choose recognitions: `--fuse=gelu,silu`, or `--fuse=-layer_norm` for all others. What looks
+like a form and stays is reported with the reason (N0605). Where the opset or system is too old, convert first: `cir
+convert M --opset 20 --fuse -o OUT`. In onnxruntime a query whose keys are all masked gives 0; the parts give the mean
+where the least float masks them, and NaN where minus infinity does. `x / max(norm, epsilon)` becomes `l2_norm`, which
+adds below the root: norms near a small epsilon differ.
 
 | name | core operation | computes | ONNX | Core ML |
 |---|---|---|---|---|"""

@@ -225,9 +225,10 @@ def test_other_products_of_matrices_stay(name: str, tmp_path: Path) -> None:
     assert [n.startswith(note) for n in notes] == [True] if note else not notes
 
 
-def test_a_note_names_the_operator_set_of_attention(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["scale of the query, no mask", "scale as a quotient, mask added"])
+def test_a_note_names_the_operator_set_of_attention(name: str, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
-    _save(path, FUSED["scale of the query, no mask"][0], opset=17)
+    _save(path, FUSED[name][0], opset=17)
     findings = Diagnostics()
     cir.optimize(cir.load(path), fuse="all", findings=findings)
     (note,) = [d.message for d in findings if d.code.id == "N0605"]

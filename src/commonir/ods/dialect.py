@@ -266,6 +266,12 @@ class Dialect:
             return True
         return self.find(definition.name, version) is definition
 
+    def newer_versions(self, version: str) -> tuple[str, ...]:
+        """Returns the versions of the same set of operations after one, oldest first."""
+        age = self._ages.get(version)
+        ages = self._ages.items()
+        return tuple([v for v, (family, n) in ages if age is not None and family == age[0] and n > age[1]])
+
     @cached_property
     def _ages(self) -> Mapping[str, tuple[str, int]]:
         return {v: (_family(v), n) for n, v in enumerate(self.versions)}

@@ -123,7 +123,10 @@ def _fuse(module: Module, context: PassContext, options: PassOptions) -> PassRes
             places = "1 place looks" if len(operations) == 1 else f"{len(operations)} places look"
             message = f"{name}: {places} like it, and stay{'s' if len(operations) == 1 else ''}: '{first}': {reason}"
             context.findings.add(NOT_FUSED, message, where=path_of(operations[0]))
-    return PassResult(module, done.applied.total() > 0)
+    if not done.applied:
+        return PassResult(module, False)
+    # What is fused may be simpler than its parts, and leaves operations that nothing uses.
+    return PassResult(_simplify(module, context, options).module, True)
 
 
 def _fix_default_inputs(module: Module, context: PassContext, _: PassOptions) -> PassResult:
@@ -227,9 +230,10 @@ SIMPLIFY = Pass(
 )
 FUSE = Pass(
     "fuse",
-    "replaces operations that together compute what one operation of the format does, such as a layer normalization",
+    "replaces operations that together compute what one operation of the format does, such as a layer normalization,"
+    " and simplifies the result",
     _fuse,
-    (_NAMES,),
+    (_NAMES, _LEVEL),
 )
 FIX_DEFAULT_INPUTS = Pass(
     "fix-default-inputs",

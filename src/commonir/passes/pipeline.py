@@ -44,8 +44,7 @@ def default_pipeline(level: str, fuse: str | None = None, *, keep_initializer_in
         raise DiagnosticError(Diagnostic(WRONG_USAGE, f"no level of optimization is called '{level}'", help=help))
     simplify = f"simplify{{level={level}}}"
     if fuse is not None:
-        # What is fused may be simpler than its parts, and leaves operations that nothing uses.
-        simplify = f"{simplify},fuse{{names='{fuse}'}},{simplify}"
+        simplify = f"{simplify},fuse{{names='{fuse}' level={level}}}"
     return simplify if keep_initializer_inputs else f"fix-default-inputs,{simplify}"
 
 

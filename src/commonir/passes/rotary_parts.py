@@ -19,7 +19,7 @@ from commonir.ods.operand_shapes import ranked_shape
 from commonir.passes.core_forms import CoreForm, core_form, form_of_all_results, is_tensor
 from commonir.passes.paired_angles import Pairing, pairings_of
 from commonir.passes.parameters import MOST_ELEMENTS, of_shape
-from commonir.passes.proposals import Proposal
+from commonir.passes.proposals import Proposal, Samples
 from commonir.passes.sample_runs import SampleSizes, random_numbers
 from commonir.passes.subgraphs import Subgraph, SubgraphFinder, union_of
 from commonir.symbolic import Dim
@@ -266,6 +266,7 @@ def propose_rotary_embedding(parts: RotaryParts, subgraph: Subgraph) -> Iterator
             *lead, size = angles[n] or (0,)
             data = random_numbers(_type(v), (*lead, size if pairing is None else size // 2), 2 + n)
             contents.append(data if pairing is None else pairing.doubled(data))
+        samples: tuple[Samples, ...] = (tuple(contents),)
         pairs = parts.shape[-1] if pairing is None else parts.shape[-1] // 2
         if pairs * 2 > x[-1]:
             continue
@@ -273,7 +274,7 @@ def propose_rotary_embedding(parts: RotaryParts, subgraph: Subgraph) -> Iterator
             for is_swapped in (False, True):
                 build = _Building(parts, pairing, interleaved, is_swapped).build
                 inputs = (subgraph.x, *subgraph.others)
-                yield Proposal(inputs, build, (tuple(contents),), False, _MOST_WRITTEN, sizes, pairing)
+                yield Proposal(inputs, build, samples, False, _MOST_WRITTEN, sizes, pairing)
 
 
 def _type(value: Value) -> TensorType:

@@ -36,11 +36,11 @@ ROW_FACTORS = (1.0, 1e-3, 30.0, 0.0)
 """The magnitudes of rows."""
 
 
-def data_of_samples(type: TensorType, values: Array) -> Data:
-    """Returns sample values as the contents of a constant of an element type."""
+def _samples(type: TensorType, shape: Sequence[int], compute: Callable[[], Array]) -> Data:
+    """Returns sample values of a shape as contents of an element type, which are computed when first needed."""
     from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
 
-    return computed_data(type.with_shape(values.shape), lambda: values.astype(dtype_of(type.element.name)))
+    return computed_data(type.with_shape(tuple(shape)), lambda: compute().astype(dtype_of(type.element.name)))
 
 
 def spread_numbers(type: TensorType) -> Data:
@@ -51,39 +51,51 @@ def spread_numbers(type: TensorType) -> Data:
     powers = 10.0 ** np.arange(-largest, largest + 1)
     special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan])
     values = np.concatenate([np.linspace(-12, 12, 1201), powers, -powers, special])
-    return data_of_samples(type, values)
+    return _samples(type, values.shape, lambda: values)
 
 
 def random_rows(type: TensorType, shape: Sequence[int], axes: Sequence[int], seed: int) -> Data:
     """Returns random numbers, in rows of several magnitudes along some axes; some rows are zero."""
-    import numpy as np  # noqa: PLC0415  as above
-
-    values = np.random.default_rng(seed).standard_normal(tuple(shape)) + 0.3
     rows = tuple([1 if a in axes else n for a, n in enumerate(shape)])
-    return data_of_samples(type, values * np.resize(np.roll(ROW_FACTORS, -seed), rows))
+
+    def compute() -> Array:
+        import numpy as np  # noqa: PLC0415  as above
+
+        values = np.random.default_rng(seed).standard_normal(tuple(shape)) + 0.3
+        return values * np.resize(np.roll(ROW_FACTORS, -seed), rows)
+
+    return _samples(type, shape, compute)
 
 
 def random_numbers(type: TensorType, shape: Sequence[int], seed: int) -> Data:
     """Returns random numbers around 0."""
-    import numpy as np  # noqa: PLC0415  as above
 
-    return data_of_samples(type, np.random.default_rng(seed).standard_normal(tuple(shape)))
+    def compute() -> Array:
+        import numpy as np  # noqa: PLC0415  as above
+
+        return np.random.default_rng(seed).standard_normal(tuple(shape))
+
+    return _samples(type, shape, compute)
 
 
 def random_mask(type: TensorType, shape: Sequence[int], *, has_masked_row: bool) -> Data:
     """Returns a mask: bools, or finite numbers and minus infinities. Each row has an element that is not masked, or
     with `has_masked_row` all but the first row.
     """
-    import numpy as np  # noqa: PLC0415  as above
 
-    rng = np.random.default_rng(5)
-    chosen = rng.random(tuple(shape)) < 0.6
-    chosen[..., 0] = True
-    if has_masked_row:
-        chosen[(0,) * (len(shape) - 1)] = False
-    if not type.element.is_float:
-        return data_of_samples(type, chosen.astype(np.float64))
-    return data_of_samples(type, np.where(chosen, rng.standard_normal(tuple(shape)), -np.inf))
+    def compute() -> Array:
+        import numpy as np  # noqa: PLC0415  as above
+
+        rng = np.random.default_rng(5)
+        chosen = rng.random(tuple(shape)) < 0.6
+        chosen[..., 0] = True
+        if has_masked_row:
+            chosen[(0,) * (len(shape) - 1)] = False
+        if not type.element.is_float:
+            return chosen.astype(np.float64)
+        return np.where(chosen, rng.standard_normal(tuple(shape)), -np.inf)
+
+    return _samples(type, shape, compute)
 
 
 class SampleSizes:
