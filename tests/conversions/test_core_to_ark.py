@@ -17,7 +17,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f16, f32, f64, i4, i8, i16, i32, i64, u8
 
-from tests.conversions.programs import Build
+from tests.conversions.programs import Build, yielding
 from tests.conversions.running import run_onnx
 from tests.conversions.running_ark import Array, converted, operations, run_ark, written
 from tests.oracles import oracle
@@ -86,6 +86,15 @@ class Case(NamedTuple):
 
 def number(value: float, element: Any = f32) -> Any:
     return core.scalar(value, element)
+
+
+def recurrent(x: Array, w: Array, r: Array, h: Array) -> Array:
+    """The outputs of a recurrent layer of one direction."""
+    out: list[Array] = []
+    for step in x:
+        h = np.tanh(step @ w[0].T + h @ r[0].T)
+        out.append(h)
+    return np.stack(out)
 
 
 def quantized(x: Array, scale: Array, zero_point: Array) -> Array:
@@ -162,6 +171,9 @@ ARITHMETIC = {
         core.mul, np.multiply, (np.array([65535, 300], np.uint16), np.array([2, 300], np.uint16)), "", 0
     ),
     "large integers": Case(core.mul, np.multiply, (np.array([7, 9], np.uint64), np.array([5, 4], np.uint64)), "", 0),
+    "known zero": Case(
+        lambda a: core.add(a, core.dims((0,), i32, True)), lambda a: a, (wholes(-9, 9, 5, dtype="int32"),)
+    ),
     "small integers": Case(core.add, np.add, (wholes(-99, 99, 5, dtype="int8"), wholes(-9, 9, 5, dtype="int8")), "Add"),
 }
 
@@ -335,6 +347,15 @@ MOVES = {
     "slice with steps": Case(
         lambda a: core.exp(core.slice(a, (0, 0, 1), (2, 3, 4), (1, 2, 2))), lambda a: np.exp(a[:, ::2, 1::2]), (X,)
     ),
+    "slice between computed bounds that are known": Case(
+        lambda a: core.dynamic_slice(
+            a, core.constant(data_of(i64, (2,), [1, -3])), core.constant(data_of(i64, (2,), [99, -1])), (1, 1)
+        ),
+        lambda a: a[1:, -3:-1],
+        (Y,),
+        "",
+        0,
+    ),
     "slice backward": Case(lambda a: core.slice(a, (2, 3), (-9, 0), (-1, -2)), lambda a: a[::-1, 3:0:-2], (Y,), "", 0),
     "split": Case(lambda a: core.add(*core.split(a, 1, (2, 2))), lambda a: a[:, :2] + a[:, 2:], (reals(3, 4),), "Add"),
     "concat": Case(
@@ -437,6 +458,36 @@ INDEXING = {
         lambda n: core.one_hot(n, number(2.0), number(-1.0), 5),
         lambda n: np.where(n[..., None] == np.arange(5), 2, -1),
         (wholes(-5, 5, 2, 3),),
+        "",
+        0,
+    ),
+    "elements by positions along all axes": Case(
+        core.gather_nd,
+        lambda x, n: x[n[..., 0], n[..., 1]],
+        (reals(5, 4, 3), np.array([[[0, 1], [-1, 3]], [[4, -4], [2, 2]]])),
+        "",
+        0,
+    ),
+    "elements by positions in each of a batch": Case(
+        lambda x, n: core.gather_nd(x, n, 1),
+        lambda x, n: np.stack([x[b][n[b, :, 0]] for b in range(2)]),
+        (reals(2, 4, 3), np.array([[[0], [-1]], [[3], [3]]])),
+        "",
+        0,
+    ),
+    "elements replaced": Case(
+        lambda x, u: core.scatter_elements(x, core.constant(data_of(i64, (2, 2), [1, -1, 0, 0])), u, 1),
+        lambda x, u: np.concatenate(
+            [np.stack([[x[0, 0], u[0, 0], x[0, 2], u[0, 1]], [u[1, 1], x[1, 1], x[1, 2], x[1, 3]]]), x[2:]]
+        ),
+        (reals(3, 4), reals(2, 2)),
+        "",
+        0,
+    ),
+    "rows replaced": Case(
+        lambda x, u: core.scatter_nd(x, core.constant(data_of(i64, (2, 1), [-1, 1])), u),
+        lambda x, u: np.stack([x[0], u[1], x[2], u[0]]),
+        (reals(4, 3), reals(2, 3)),
         "",
         0,
     ),
@@ -559,6 +610,23 @@ QUANTIZATION = {
     ),
 }
 
+CONTROL = {
+    "recurrent layer": Case(
+        lambda x, w, r, h: core.rnn(x, w, r, initial_h=h)[0],
+        recurrent,
+        (reals(4, 2, 3), reals(1, 5, 3), reals(1, 5, 5), reals(1, 2, 5)),
+    ),
+    "choice": Case(
+        lambda x, c: core.if_(
+            core.reshape(c, ()),
+            yielding(lambda: core.exp(x)),
+            yielding(lambda: core.neg(x)),
+        ),
+        lambda x, c: np.exp(x) if c[0] else -x,
+        (Y, np.array([False])),
+    ),
+}
+
 ALL = {
     name: case
     for cases in (
@@ -573,6 +641,7 @@ ALL = {
         WINDOWS,
         FUNCTIONS,
         QUANTIZATION,
+        CONTROL,
     )
     for name, case in cases.items()
 }

@@ -38,6 +38,7 @@ from commonir.passes.ark.steps import next_tag
 from commonir.passes.convert_elements import convert_elements
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
+from commonir.passes.straight_line import straight_line
 from commonir.passes.thread_globals import thread_globals
 from commonir.passes.without_requirements import without_requirements
 from commonir.rewrite.legalize import Rules, Target, legalize
@@ -79,7 +80,7 @@ def core_to_ark(module: Module, lost: Diagnostics) -> Module:
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
     """
     module = inline_calls(without_requirements(clone(module), lost))
-    module = _in_types_of_ark(_without_states(module, lost))
+    module = _in_types_of_ark(straight_line(_without_states(module, lost)))
     functions = _chosen(module)
     for name, other in module.functions.items():
         if other not in functions:

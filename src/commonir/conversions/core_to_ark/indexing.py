@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from math import prod
 
 from commonir.conversions.core_to_ark.building import BufferPlace
@@ -94,6 +95,79 @@ def gather_elements(op: core.GatherElements, context: ArkContext, x: Value, posi
             shape = tuple([where[a] if b == a else 1 for b in range(len(dims))])
             result = core.add(result, core.constant(data_of(i64, shape, [n * steps[a] for n in range(where[a])])))
     return core.gather(core.reshape(x, (prod(dims),)), result, 0)
+
+
+@rule(core.GatherNd)
+def gather_nd(op: core.GatherNd, context: ArkContext, x: Value, positions: Value) -> Built:
+    """Rows by their numbers, which positions along several axes add up to."""
+    dims, where = shape_of(x), shape_of(positions)
+    depth, rest = where[-1], dims[op.batch + where[-1] :]
+    if not depth:
+        return Mismatch("rows of no positions")
+    found = dims[: op.batch + depth]
+    steps = dense(found).steps
+    positions = core.cast(positions, i64)
+    columns = core.split(positions, -1, (1,) * depth) if depth > 1 else (positions,)
+    number: Value | None = None
+    for column, dim, step in zip(columns, found[op.batch :], steps[op.batch :], strict=True):
+        counted = core.select(
+            core.less(column, core.splat(0, column)), core.add(column, core.splat(dim, column)), column
+        )
+        part = core.mul(counted, core.splat(step, counted))
+        number = part if number is None else core.add(number, part)
+    assert number is not None
+    number = core.squeeze(number, (-1,))
+    for axis in range(op.batch):
+        shape = tuple([where[axis] if a == axis else 1 for a in range(len(where) - 1)])
+        along = [n * steps[axis] for n in range(where[axis])]
+        number = core.add(number, core.constant(data_of(i64, shape, along)))
+    return core.gather(core.reshape(x, (prod(found), *rest)), number, 0)
+
+
+@rule(core.ScatterElements)
+def scatter_elements(
+    op: core.ScatterElements, context: ArkContext, x: Value, positions: Value, updates: Value
+) -> Built:
+    """Each element is one of the tensor or of the updates, if it is known which."""
+    dims, where = shape_of(x), shape_of(positions)
+    data = known_data(positions)
+    if data is None or data.count > _MOST_LISTED or op.reduction is not core.Reduction.NONE:
+        return _NOT_SCATTERED
+    axis = axis_of(op.axis, len(dims))
+    steps = dense(dims).steps
+    numbers: list[int] = []
+    for at, position in zip(product(*map(range, where)), data.values(), strict=True):
+        place = [*at[:axis], int(position) % dims[axis], *at[axis + 1 :]]
+        numbers.append(sum(n * step for n, step in zip(place, steps, strict=True)))
+    flat = core.reshape(x, (prod(dims),))
+    return core.reshape(_with_rows(flat, numbers, core.reshape(updates, (prod(where),))), dims)
+
+
+@rule(core.ScatterNd)
+def scatter_nd(op: core.ScatterNd, context: ArkContext, x: Value, positions: Value, updates: Value) -> Built:
+    """Each row is one of the tensor or of the updates, if it is known which."""
+    dims, (*lead, depth) = shape_of(x), shape_of(positions)
+    data = known_data(positions)
+    if data is None or data.count > _MOST_LISTED or op.reduction is not core.Reduction.NONE:
+        return _NOT_SCATTERED
+    steps = dense(dims[:depth]).steps
+    values = [int(v) for v in data.values()]
+    rows = [values[n : n + depth] for n in range(0, len(values), depth)]
+    numbers = [sum(p % n * step for p, n, step in zip(row, dims, steps, strict=False)) for row in rows]
+    flat = core.reshape(x, (prod(dims[:depth]), *dims[depth:]))
+    return core.reshape(_with_rows(flat, numbers, core.reshape(updates, (prod(lead), *dims[depth:]))), dims)
+
+
+_NOT_SCATTERED = Mismatch("ARK writes to positions that are known before running, without combining values")
+
+
+def _with_rows(x: Value, numbers: Sequence[int], updates: Value) -> Value:
+    """Some rows of a tensor replaced by others, of several for one row by the last."""
+    count = shape_of(x)[0]
+    order = list(range(count))
+    for n, number in enumerate(numbers):
+        order[number] = count + n
+    return listed(core.concat((x, updates), 0), 0, order)
 
 
 @rule(core.OneHot)

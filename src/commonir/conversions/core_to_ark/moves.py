@@ -13,13 +13,14 @@ from commonir.dialects import core
 from commonir.dialects.core import PadMode, axis_of
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Value
+from commonir.ods import known_data
 from commonir.rewrite.legalize import Mismatch
 
 
 @rule(core.Dims)
 def dims(op: core.Dims, context: ArkContext) -> Built:
-    values = numbers_of(op.values)
-    return core.constant(data_of(op.element, () if op.scalar else (len(values),), values))
+    data = known_data(op.y)
+    return Mismatch("the numbers are not fixed") if data is None else core.constant(data)
 
 
 @rule(core.Iota)
@@ -91,6 +92,15 @@ def split(op: core.Split, context: ArkContext, x: Value) -> Built:
         out.append(BufferPlace(place.buffer, place.layout.part(axis, at, count)))
         at += count
     return tuple(out)
+
+
+@rule(core.DynamicSlice)
+def dynamic_slice(op: core.DynamicSlice, context: ArkContext, x: Value, starts: Value, stops: Value) -> Built:
+    bounds = [known_data(v) for v in (starts, stops)]
+    if None in bounds:
+        return Mismatch("the bounds are not known before running")
+    first, last = [tuple([int(v) for v in data.values()]) for data in bounds if data is not None]
+    return core.slice(x, first, last, op.steps)
 
 
 @rule(core.Concat)

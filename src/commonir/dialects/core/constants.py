@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from commonir.dialects.core.base import NUMBERS, REALS, CoreOp, as_tensor, axis_of, function, numpy_type, tensor_type
 from commonir.ir.data import Data, Scalar, data_of, rounded
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, are_known, i64
+from commonir.ir.types import ElementType, TensorType, Type, are_known, boolean, i64
 from commonir.notation import Kernel, OutOfRangeError, indices, lift, limits
 from commonir.ods import attr_types, attribute, constraint, known_dims, operand, result, traits
 from commonir.symbolic import Dim, ceil_div, largest
@@ -39,7 +39,10 @@ class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.Constan
         return value if isinstance(value, Data) else None
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
+        """Bools are 1 and 0, like those of comparisons of known elements."""
         data = self.constant_data()
+        if data is not None and data.element is boolean and len(data.shape) <= 1 and data.count <= MOST_KNOWN:
+            return tuple([int(v is True) for v in data.values()])
         return None if data is None else integer_values(data)
 
 
