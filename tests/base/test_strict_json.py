@@ -28,7 +28,7 @@ def test_json_is_read(text: str | bytes, value: Json) -> None:
         ("[NaN]", JsonNumberError, "'NaN' is not a number of JSON", 1),
         ("[-Infinity]", JsonNumberError, "'-Infinity' is not a number of JSON", 1),
         ("[1e999]", JsonNumberError, "the number 1e999 is too large", 1),
-        ("[" + "9" * 5000 + "]", JsonNumberError, "Exceeds the limit", None),
+        ("[1,\n" + "9" * 5000 + "]", JsonNumberError, f"the number {'9' * 40}... has more digits than", 2),
         ("[1,\n 2", JsonError, "expecting ',' delimiter at column 3", 2),
         ("", JsonError, "expecting value at column 1", 1),
         ("\ufeff{}", JsonError, "the text begins with a byte order mark", 1),

@@ -109,6 +109,11 @@ def test_windows_larger_than_memory_can_be_are_errors_of_the_run(attribute: Mapp
     assert _codes(lambda: cir.run(module)) in (["E0711"], ["E0709"])
 
 
+def test_grids_of_positions_larger_than_memory_are_errors_of_the_run() -> None:
+    module = _model("AffineGrid", (1, 2, 3), {"size": np.array([1, 2, 2, 2**63 - 1], np.int64)}, opset=20)
+    assert _codes(lambda: cir.run(module)) == ["E0711"]
+
+
 @pytest.mark.parametrize("action", [cir.verify, cir.optimize, cir.shapes, cir.run])
 @pytest.mark.parametrize(("opset", "attribute"), [(8, "directions"), (8, ""), (11, "scan_input_directions"), (11, "")])
 def test_a_scan_has_a_direction_for_each_input_and_no_more_inputs_than_operands(

@@ -16,6 +16,7 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 _SHOWN = 40
 _BOM = "\ufeff"
+_INTEGERS = re.compile(r"-?[0-9]+")
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:]|-?[A-Za-z0-9.+-]+')
 
 
@@ -59,8 +60,17 @@ def parse(content: str | bytes) -> Json:
         raise JsonError(message, error.lineno) from None
     except RecursionError:
         raise JsonDepthError("it is nested too deep") from None
-    except ValueError as error:  # an integer of thousands of digits
-        raise JsonNumberError(str(error)) from None
+    except ValueError:  # Python reads no integer of thousands of digits
+        raise _too_long(text) from None
+
+
+def _too_long(text: str) -> JsonNumberError:
+    """Returns the error of a text with an integer that has more digits than Python reads."""
+    digits = max(_INTEGERS.findall(text), key=len)
+    message = f"the number {digits[:_SHOWN]}... has more digits than any number that is read"
+    found = JsonNumberError(message, token=digits)
+    found.line = _line_of(digits, text)
+    return found
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

@@ -39,6 +39,7 @@ from commonir.notation import (
     walk,
 )
 from commonir.runtime.interpreter.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS
+from commonir.runtime.limits import check_array
 from commonir.runtime.values import declared_dtype
 from commonir.symbolic import Dim, Floor, Max, Mod, Symbol, plain, terms_of
 
@@ -173,6 +174,7 @@ class KernelGrid:
     def index_values(self, name: str) -> Array:
         """Returns the values of an index along its axis of the grid."""
         lo, hi = self.ranges[name]
+        check_array((hi - lo,), np.dtype(np.int64).itemsize)
         return np.arange(lo, hi).reshape([-1 if i == name else 1 for i in self.order])
 
     def positions(self, p: Dim, data: Mapping[str, Array] | None = None) -> Array:

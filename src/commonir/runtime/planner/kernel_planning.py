@@ -44,6 +44,7 @@ from commonir.notation import (
     walk,
 )
 from commonir.runtime.interpreter.evaluation import rounds_to_half
+from commonir.runtime.limits import check_array
 from commonir.runtime.planner.array_graph import (
     Checked,
     Concat,
@@ -241,6 +242,8 @@ class _Planner:
         """Returns the values of an index expression over indices."""
         if isinstance(p, int):
             return np.asarray(p, np.int64)
+        # numpy's ranges are empty from the largest number on.
+        check_array(self.shape_of(axes), np.dtype(np.int64).itemsize)
         return np.broadcast_to(np.asarray(self._grid(p, axes)), self.shape_of(axes)).copy()
 
     def _grid(self, p: Dim, axes: tuple[str, ...]) -> Array | int:
