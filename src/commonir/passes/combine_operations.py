@@ -14,7 +14,7 @@ from math import isfinite
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.module import Module
-from commonir.ir.operation import Operation, Value
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ElementType, TensorType, boolean
 from commonir.ods import Dialects, Op, known_data, traits
 from commonir.passes.affine_channels import AFFINE, affine_product, convolution_of_normalized, convolution_with_bias
@@ -77,7 +77,7 @@ def combine_operations(
         # Where something else refers to values by name, they stay: what replaces them would be computed beside them.
         if function.referred_names:
             continue
-        steps = _Steps(CoreWriter(function, from_core), declared, rounds)
+        steps = _Steps(CoreWriter(function, from_core), declared, rounds, copies=bool(function.copies))
         count += rewrite_steps(function, steps.of)
     return count
 
@@ -114,10 +114,11 @@ class _DeclaredSteps:
 class _Steps:
     """The steps for operations of one function."""
 
-    def __init__(self, writer: CoreWriter, declared: _DeclaredSteps, rounds: bool) -> None:
+    def __init__(self, writer: CoreWriter, declared: _DeclaredSteps, rounds: bool, *, copies: bool) -> None:
         self._writer = writer
         self._declared = declared
         self._rounds = rounds
+        self._copies = copies
         self._split_once = SlicesToSplit()
 
     def of(self, definition: type[Op]) -> Sequence[RewriteStep]:
@@ -148,7 +149,7 @@ class _Steps:
             if value is None:
                 continue
             if not (isinstance(value.owner, Operation) and value.owner.parent is None):
-                if value.type is result.type and len(op.results) == 1:
+                if value.type is result.type and len(op.results) == 1 and not self._would_be_copied(op, value):
                     return rule.name, (value,)
                 continue
             # What goes makes room for several operations, if they are fewer.
@@ -163,6 +164,14 @@ class _Steps:
             return rule.name, (written.value, *op.results[1:])
         editor = self._split_once(op, form, self._writer) if isinstance(form.op, core.Slice) else None
         return None if editor is None else ("split once", editor)
+
+    def _would_be_copied(self, op: Op, value: Value) -> bool:
+        """Returns whether an operation that takes a value and nothing else would become a copy of it, because a
+        function that returns only results of operations returns it.
+        """
+        (result,) = op.results
+        is_copied = self._copies and isinstance(value.owner, Block) and op.operands == (value,) and not op.properties
+        return is_copied and all(isinstance(u, Op) and u.has_trait(traits.Terminator) for u in result.users)
 
 
 def _unneeded(op: Op) -> Rewritten | None:

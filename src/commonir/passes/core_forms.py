@@ -315,10 +315,19 @@ class CoreWriter:
         mapping: dict[Value, Value] = dict(zip(function.inputs, source.arguments, strict=True))
         copies: list[Operation] = []
         count = 0
+        # Limits and the like are literals in core operations, and constants in others.
+        equal = {
+            (v.type, data.identity): v
+            for v in like.operands
+            if isinstance(v.owner, Op) and (data := _constant_data(v.owner)) is not None
+        }
         for op in function.body.operations:
             constant = _constant_data(op)
-            if constant is not None and id(constant) in source.constants:
-                mapping[op.results[0]] = source.constants[id(constant)]
+            known = None if constant is None else source.constants.get(id(constant))
+            if constant is not None and known is None and self._function.constants:
+                known = equal.get((constant.type, constant.identity))
+            if known is not None:
+                mapping[op.results[0]] = known
             elif op is not function.body.last:
                 copies.append(clone(op, mapping))
                 count += constant is None

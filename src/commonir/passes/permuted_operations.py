@@ -143,15 +143,19 @@ def _with_operands(op: Op, operands: Sequence[Value], changes: Mapping[str, obje
 
 
 def _candidates(op: Op, perm: Permutation) -> Iterator[dict[str, object]]:
-    """Yields attributes to try: with axes renamed, with one entry for each axis permuted, as they are."""
+    """Yields attributes to try: with axes renamed, with one entry for each axis permuted, as they are. Defaults, which
+    often say nothing, stay if they can.
+    """
     options: dict[str, list[object]] = {}
-    for field, value in zip(op.layout.attributes, op.attribute_values, strict=True):
+    own: dict[str, object] = {}
+    for field, value, unset in zip(op.layout.attributes, op.attribute_values, op.layout.unset, strict=True):
         several = _renamed(value, perm)
         if several:
-            options[field.name] = [*several, value]
+            own[field.name] = value
+            options[field.name] = [value, *several] if value == unset else [*several, value]
     for values in islice(product(*options.values()), _MOST_CANDIDATES):
         changes = dict(zip(options, values, strict=True))
-        yield {name: v for name, v in changes.items() if v is not options[name][-1]}
+        yield {name: v for name, v in changes.items() if v is not own[name]}
 
 
 def _renamed(value: object, perm: Permutation) -> list[object]:

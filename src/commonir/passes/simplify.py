@@ -324,29 +324,17 @@ class _Constants:
 
     def __init__(self, definition: type[Op]) -> None:
         self._definition = definition
-        # The first of each type, where types alone decide what follows from a constant.
-        self._first: dict[TensorType, tuple[Op, Data]] = {}
 
     def replace(self, value: Value, data: Data) -> Op:
         """Replaces a value by a constant, which is inserted before its operation, and returns that."""
         owner = value.owner
         if not isinstance(owner, Operation) or owner.parent is None:
             raise InternalError("only the result of an operation can become a constant")
-        built = self._build(data)
+        built = self._definition(data)
         owner.parent.insert_before(owner, built)
         built.results[0].name = value.name
         value.replace_all_uses_with(built.results[0])
         return built
-
-    def _build(self, data: Data) -> Op:
-        first, first_data = self._first.get(data.type, (None, None))
-        if first is None:
-            result = self._definition(data)
-            if result.attr_types_suffice:
-                self._first[data.type] = result, data
-            return result
-        values = tuple([data if v is first_data else v for v in first.attribute_values])
-        return self._definition.assembled((), first.operand_offsets, values, (), [r.type for r in first.results])
 
 
 def _identity(op: Op, is_constant: bool) -> object:

@@ -58,7 +58,7 @@ import_members(
         "program": (
             "DEVICE_CONFIGURATIONS DOC_KEY DOC_STRING DOMAIN FREE_INITIALIZERS GRAPH HIDING_RESULTS IMAGE_KEY "
             "IR_VERSION LABELS_KEY METADATA MODEL_VERSION NODE_NAME ONNXRUNTIME_VERSION OPSET_FORMS PARTLY_DEFINED "
-            "PRODUCER_NAME PRODUCER_VERSION STATE_KEY "
+            "PRODUCER_NAME PRODUCER_VERSION STATE_KEY TYPED "
             "QUANTIZATION_ANNOTATION STORAGE TRAILING_NAMES TYPE_FORMS UNNAMED_GRAPH UNNAMED_RESULTS Custom Graph "
             "Initializer Return SparseInitializer added_name ir_version_of operation_name operator_of path_in returned "
             "shown_name version_in version_of"

@@ -195,6 +195,7 @@ from commonir.dialects.onnx.program import STATE_KEY as STATE_KEY
 from commonir.dialects.onnx.program import STORAGE as STORAGE
 from commonir.dialects.onnx.program import SparseInitializer as SparseInitializer
 from commonir.dialects.onnx.program import TRAILING_NAMES as TRAILING_NAMES
+from commonir.dialects.onnx.program import TYPED as TYPED
 from commonir.dialects.onnx.program import TYPE_FORMS as TYPE_FORMS
 from commonir.dialects.onnx.program import UNNAMED_GRAPH as UNNAMED_GRAPH
 from commonir.dialects.onnx.program import UNNAMED_RESULTS as UNNAMED_RESULTS

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_VALUE
 from commonir.dialects import core
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of, sparse_fault
+from commonir.ir.data import ArrayData, Data, DeferredData, FileData, Scalar, data_of, sparse_fault
 from commonir.ir.interface import Metadata, Port, metadata_of
 from commonir.ir.module import Function, Module, NamedValues, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -49,6 +49,8 @@ DEVICE_CONFIGURATIONS = "onnx.device_configurations"
 """Attributes of a graph and of nodes that refer to values by name."""
 STORAGE = "onnx.storage"
 """How the file holds a tensor, or by name the attributes of a node."""
+TYPED = "typed"
+"""The word of `STORAGE` for a tensor that is in the field of its type and not in raw form."""
 TRAILING_NAMES = "onnx.trailing_names"
 """The numbers of empty names at the end of the inputs and of the outputs of a node."""
 UNNAMED_RESULTS = "onnx.unnamed_results"
@@ -199,6 +201,12 @@ def returned(graph: Region) -> tuple[Value, ...]:
     return last.outputs if isinstance(last, Return) else ()
 
 
+_MOST_SHORT = 64
+"""Elements up to which a new constant is held in the form that is shorter."""
+_LONG_NUMBER_BYTES = 10
+_BITS_OF_BYTE = 7
+
+
 class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.ConstantLike)):
     """An initializer of the graph: a constant tensor."""
 
@@ -206,6 +214,11 @@ class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.Const
 
     value: Data = attribute(attr_types.data)
     output: Value = result(any_type)
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        if _is_shorter_typed(self.value):
+            self.set_extra(STORAGE, StringAttr(TYPED))
 
     def infer(self) -> tuple[Type, ...]:
         return (self.value.type,)
@@ -221,6 +234,15 @@ class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.Const
     def constant_dims(self) -> tuple[Dim, ...] | None:
         data = self.constant_data()
         return None if data is None else core.integer_values(data)
+
+
+def _is_shorter_typed(data: Data) -> bool:
+    """Whether a few integers, such as a shape, take fewer bytes as numbers of varying length than in raw form."""
+    if not data.element.is_integer or isinstance(data, FileData) or not 0 < data.count <= _MOST_SHORT:
+        return False
+    numbers = [int(v) for v in data.values()]
+    lengths = [_LONG_NUMBER_BYTES if n < 0 else -(-n.bit_length() // _BITS_OF_BYTE) or 1 for n in numbers]
+    return sum(lengths) < data.size_bytes
 
 
 class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure, traits.ConstantLike)):

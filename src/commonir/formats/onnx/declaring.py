@@ -148,8 +148,9 @@ def declared_in(namespace: Mapping[str, object]) -> tuple[type[Message], ...]:
     return tuple(result)
 
 
-def message_classes(declared: Iterable[type[Message]], package: str) -> Mapping[str, Any]:
-    """The classes of messages by the names of their declarations, which refer to each other only.
+def message_classes(declared: Iterable[type[Message]], package: str, *, packs: bool = False) -> Mapping[str, Any]:
+    """The classes of messages by the names of their declarations, which refer to each other only. All repeated numbers
+    are packed if it `packs`, as in proto3.
 
     Texts that are not UTF-8 keep a message from being parsed, which proto2 would not.
     """
@@ -157,7 +158,9 @@ def message_classes(declared: Iterable[type[Message]], package: str) -> Mapping[
     file = descriptor_pb2.FileDescriptorProto(
         name=f"commonir/{package}.proto", package=package, syntax="editions", edition=descriptor_pb2.EDITION_2023
     )
-    file.options.features.repeated_field_encoding = descriptor_pb2.FeatureSet.EXPANDED
+    file.options.features.repeated_field_encoding = (
+        descriptor_pb2.FeatureSet.PACKED if packs else descriptor_pb2.FeatureSet.EXPANDED
+    )
     for message in all_declared:
         _declare(message, file.message_type.add(name=message.__name__), package)
     pool = descriptor_pool.DescriptorPool()

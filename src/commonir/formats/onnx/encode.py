@@ -36,13 +36,15 @@ from commonir.ods import path_of
 class Encoded(NamedTuple):
     """A model in parts: the message around the graph, the graph without its weights, and the weights in order.
 
-    `nested` are tensors inside of nodes and of nested graphs, in these messages but without contents.
+    `nested` are tensors inside of nodes and of nested graphs, in these messages but without contents. `is_packed` says
+    how numbers are written in all of them.
     """
 
     model: ModelProto
     graph: GraphProto
     weights: tuple[Weight, ...]
     nested: tuple[Weight, ...] = ()
+    is_packed: bool = False
 
 
 def encode(module: Module) -> Encoded:
@@ -83,7 +85,8 @@ class ModelEncoder:
         for function in functions:
             self.function(function, model.functions.add())
         self.diagnostics.raise_errors()
-        return Encoded(model, graph, tuple(encoder.weights), tuple(self.nested or ()))
+        is_packed = unknown_fields.PACKED in self.module.extra
+        return Encoded(model, graph, tuple(encoder.weights), tuple(self.nested or ()), is_packed)
 
     def refuse(self, others: Iterable[Operation]) -> None:
         """Reports operations that are neither a graph nor a function."""

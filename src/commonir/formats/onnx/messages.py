@@ -376,6 +376,16 @@ def create(declared: type[M]) -> M:
     return _classes()[declared.__name__]()
 
 
+def bytes_of(message: Message, *, is_packed: bool) -> bytes:
+    """The bytes of a message; repeated numbers are packed everywhere if `is_packed`, else where onnx.proto says so."""
+    content = message.SerializeToString()
+    if not is_packed:
+        return content
+    packed: Message = _packed_classes()[type(message).__name__]()
+    packed.ParseFromString(content)
+    return packed.SerializeToString()
+
+
 def field_number(declared: type[Message], name: str) -> int:
     """The number of a field."""
     return declared_fields(declared)[name].number
@@ -389,3 +399,8 @@ def declared_messages() -> tuple[type[Message], ...]:
 @cache
 def _classes() -> MappingProxyType[str, Any]:
     return MappingProxyType(dict(message_classes(declared_messages(), "onnx")))
+
+
+@cache
+def _packed_classes() -> MappingProxyType[str, Any]:
+    return MappingProxyType(dict(message_classes(declared_messages(), "onnx", packs=True)))

@@ -20,8 +20,10 @@ from commonir.formats.onnx.contents import Contents
 from commonir.formats.onnx.cutting import WHOLE_BYTES, Cut, cut
 from commonir.formats.onnx.decode import ModelDecoder
 from commonir.formats.onnx.messages import ModelProto, create
+from commonir.formats.onnx.unknown_fields import PACKED
 from commonir.formats.onnx.verify import verify_model
 from commonir.formats.protobuf.wire import WireError, had_unknown_fields, parse
+from commonir.ir.attributes import UnitAttr
 from commonir.ir.data import MappedFile
 from commonir.ir.module import Module
 from commonir.ods import Dialects, verify
@@ -115,7 +117,11 @@ def _decode(
 ) -> _Read:
     message, keeps_unknown = _parsed(remaining.content, limits, file)
     decoder = ModelDecoder(dialects, diagnostics, contents, keeps_unknown=keeps_unknown, limits=limits)
-    return _Read(decoder.module(message), decoder.faulty, contents)
+    module = decoder.module(message)
+    # Numbers that are not packed, and nothing else, make a message longer than its file.
+    if message.ByteSize() > len(remaining.content):
+        module.set_extra(PACKED, UnitAttr())
+    return _Read(module, decoder.faulty, contents)
 
 
 def _cut(whole: memoryview, limits: Limits, file: str) -> Cut:

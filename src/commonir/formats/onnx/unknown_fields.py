@@ -32,9 +32,11 @@ defaults the file states."""
 ATTRIBUTE_FIELDS = "onnx.attribute_fields"
 """Fields of the messages of attributes that have no other place, by the name of the attribute."""
 STORAGE = onnx.STORAGE
-TYPED, KEPT, UNTYPED, IMPLICIT = "typed", "kept", "untyped", "implicit"
+TYPED, KEPT, UNTYPED, IMPLICIT = onnx.TYPED, "kept", "untyped", "implicit"
 """Words of `STORAGE`. A tensor is held in the field of its type, or only by what is kept of its message; in raw form
 when it says nothing. An attribute may also lack its kind, or its value when that is zero or empty."""
+PACKED = "onnx.packed"
+"""Says of a module that the file packs repeated numbers, as writers of proto3 do, which onnx.proto does not."""
 UNNAMED = onnx.UNNAMED_GRAPH
 VALUE_INFO = "onnx.value_info"
 """Names of the values inside a graph whose types the file states, in its order; all of them when it is absent."""

@@ -8,6 +8,8 @@ from commonir.dialects import onnx
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Op
 
+_CONSTANT = "const"
+
 
 def value_names(graph: onnx.Graph | onnx.LocalFunction) -> Mapping[Value, str]:
     """A name for every value of a graph and of those nested in it, unique where it can be seen.
@@ -81,15 +83,23 @@ class _Names:
         taken |= {a.name for op in graph.walk() for r in op.regions for b in r.blocks for a in b.arguments}
         numbers: dict[str, int] = {}
         for v in self.unnamed:
-            owner = v.owner
-            kind = owner.name.rpartition(".")[2].lower() if isinstance(owner, Operation) else graph.symbol_name
-            stem = v.name or kind
-            name = stem
+            stem = name = v.name or _stem(v.owner, graph)
             while not name or name in taken:
                 numbers[stem] = numbers.get(stem, 0) + 1
                 name = f"{stem}_{numbers[stem]}"
             taken.add(name)
             self.names[v] = name
+
+
+def _stem(owner: object, graph: onnx.Graph | onnx.LocalFunction) -> str:
+    """What the name of an unnamed value begins with: the operator, or a short word for constants, which are many."""
+    match owner:
+        case onnx.Initializer() | onnx.SparseInitializer():
+            return _CONSTANT
+        case Operation():
+            return owner.name.rpartition(".")[2].lower()
+        case _:
+            return graph.symbol_name
 
 
 def _may_hide(v: Value, around: Value, block: Block) -> bool:

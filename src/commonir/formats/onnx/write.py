@@ -24,7 +24,7 @@ from commonir.base.varints import varint
 from commonir.formats.format import DEFAULT_WRITE_OPTIONS, WriteOptions
 from commonir.formats.onnx.encode import Encoded, encode
 from commonir.formats.onnx.external_layout import ExternalLayout
-from commonir.formats.onnx.messages import GraphProto, Message, ModelProto, TensorProto, create, field_number
+from commonir.formats.onnx.messages import GraphProto, Message, ModelProto, TensorProto, bytes_of, create, field_number
 from commonir.formats.onnx.tensors import is_fixed, typed_field, write_contents, write_typed
 from commonir.formats.source_files import copy_from_source, hold_replaced
 from commonir.ir.data import Data
@@ -126,14 +126,14 @@ class _Pieces:
                 else:
                     write_typed(inside, header)
                     inside = None
-            content = header.SerializeToString()
+            content = bytes_of(header, is_packed=encoded.is_packed)
             size_bytes = 0 if inside is None else inside.size_bytes
             if inside is not None:
                 content += _start_of(TensorProto, field, size_bytes)
             self._pieces.append((_start_of(GraphProto, "initializer", len(content) + size_bytes) + content, inside))
         weights = sum(len(head) + (0 if data is None else data.size_bytes) for head, data in self._pieces)
-        graph = encoded.graph.SerializeToString()
-        model = encoded.model.SerializeToString()
+        graph = bytes_of(encoded.graph, is_packed=encoded.is_packed)
+        model = bytes_of(encoded.model, is_packed=encoded.is_packed)
         self._head = model + _start_of(ModelProto, "graph", len(graph) + weights) + graph
         self._total = len(self._head) + weights
 
