@@ -70,6 +70,19 @@ def convolution(x: Array, weight: Array, strides: tuple[int, ...], dilations: tu
     return np.moveaxis(summed, -1, 1)
 
 
+def spread(x: Array, weight: Array, strides: tuple[int, int], dilations: tuple[int, int]) -> Array:
+    """Filters spread over a result that is longer by one along the first spatial axis than they reach."""
+    sizes = zip(x.shape[2:], weight.shape[2:], strides, dilations, (1, 0), strict=True)
+    out = np.zeros((x.shape[0], weight.shape[1], *[(n - 1) * s + (k - 1) * d + 1 + e for n, k, s, d, e in sizes]))
+    for row in range(weight.shape[2]):
+        for column in range(weight.shape[3]):
+            part = np.einsum("nchw,cf->nfhw", x, weight[:, :, row, column])
+            top, left = row * dilations[0], column * dilations[1]
+            rows, columns = x.shape[2] * strides[0], x.shape[3] * strides[1]
+            out[:, :, top : top + rows : strides[0], left : left + columns : strides[1]] += part
+    return out
+
+
 def sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
@@ -511,6 +524,22 @@ WINDOWS = {
         lambda x, w, b: convolution(np.pad(x, ((0, 0), (0, 0), (1, 0), (0, 2))), w, (2, 1), (1, 2)) + b[:, None, None],
         (reals(2, 3, 7, 6), reals(4, 3, 3, 2), reals(4)),
     ),
+    "transposed convolution": Case(
+        lambda x, w, b: core.conv_transpose(
+            x, w, b, strides=(2, 3), dilations=(1, 2), pads=((1, 0), (0, 4)), output_padding=(1, 0), groups=2
+        ),
+        lambda x, w, b: (
+            np.concatenate(
+                [
+                    spread(x[:, :2], w[:2], (2, 3), (1, 2))[:, :, 1:, :-4],
+                    spread(x[:, 2:], w[2:], (2, 3), (1, 2))[:, :, 1:, :-4],
+                ],
+                1,
+            )
+            + b[:, None, None]
+        ),
+        (reals(2, 4, 3, 4), reals(4, 3, 3, 2), reals(6)),
+    ),
     "convolution in groups": Case(
         lambda x, w: core.conv(x, w, groups=2),
         lambda x, w: np.concatenate(
@@ -551,6 +580,15 @@ FUNCTIONS = {
     "softplus": Case(core.softplus, lambda a: np.log1p(np.exp(a)), (X * 9,)),
     "sin": Case(core.sin, lambda a: np.sin(a.astype(np.float64)), (np.linspace(-1e4, 1e4, 9999, dtype=np.float32),)),
     "cos": Case(core.cos, lambda a: np.cos(a.astype(np.float64)), (np.linspace(-30, 30, 9999, dtype=np.float32),)),
+    "asin": Case(core.asin, np.arcsin, (np.linspace(-1, 1, 999, dtype=np.float32),)),
+    "acos": Case(core.acos, np.arccos, (np.linspace(-1, 1, 999, dtype=np.float32),)),
+    "atan": Case(core.atan, np.arctan, (np.append(np.linspace(-9, 9, 999), [1e30, -INF]).astype(np.float32),)),
+    "asinh": Case(core.asinh, np.arcsinh, (np.append(np.linspace(-9, 9, 999), 1e9).astype(np.float32),)),
+    "acosh": Case(core.acosh, np.arccosh, (np.append(np.linspace(1, 9, 999), 1e9).astype(np.float32),)),
+    "atanh": Case(core.atanh, np.arctanh, (np.append(np.linspace(-0.9, 0.9, 99), [1, -1]).astype(np.float32),)),
+    "sinh": Case(core.sinh, np.sinh, (X * 3,)),
+    "cosh": Case(core.cosh, np.cosh, (X * 3,)),
+    "tan": Case(core.tan, np.tan, (X,), "", 1e-5),
     "floor": Case(core.floor, np.floor, (np.append(SPECIAL, [-2.5, -0.5, 1e10]).astype(np.float32),), "", 0),
     "ceil": Case(core.ceil, np.ceil, (np.append(SPECIAL, [-2.5, -0.5, 1e10]).astype(np.float32),), "", 0),
     "truncate": Case(core.truncate, np.trunc, (np.append(SPECIAL, [-2.5, -0.5, 1e10]).astype(np.float32),), "", 0),

@@ -122,6 +122,73 @@ def cos(op: core.Cos, context: ArkContext, x: Value) -> Built:
     return composed(x, lambda x: _turned(x, 1.0))
 
 
+# -- inverses of angles, and hyperbolas
+
+
+def _angle_of(x: Value) -> Value:
+    """The arc tangent of numbers from -1 to 1: that of a quarter of the angle, by a series."""
+    for _ in range(2):
+        root = core.sqrt(core.add(core.mul(x, x), _number(x, 1.0)))
+        x = core.div(x, core.add(root, _number(x, 1.0)))
+    series = _series(core.mul(x, x), (1.0, -1 / 3, 1 / 5, -1 / 7, 1 / 9))
+    return core.mul(core.mul(x, series), _number(x, 4.0))
+
+
+def _arc_tangent(x: Value) -> Value:
+    """Of numbers above one, what is left of a quarter turn after the angle of the reciprocal."""
+    size, one = core.abs(x), _number(x, 1.0)
+    is_large = core.cast(core.greater(size, one), f32)
+    angle = _angle_of(core.minimum(size, core.div(one, size)))
+    left = core.sub(_number(x, math.pi / 2), core.mul(angle, _number(x, 2.0)))
+    return core.mul(core.sign(x), core.add(angle, core.mul(is_large, left)))
+
+
+def _arc_sine(x: Value) -> Value:
+    one = _number(x, 1.0)
+    cosine = core.sqrt(core.sub(one, core.mul(x, x)))
+    return core.mul(_angle_of(core.div(x, core.add(cosine, one))), _number(x, 2.0))
+
+
+def _area_sine(x: Value) -> Value:
+    size = core.abs(x)
+    root = core.sqrt(core.add(core.mul(size, size), _number(x, 1.0)))
+    return core.mul(core.sign(x), core.log(core.add(size, root)))
+
+
+def _area_cosine(x: Value) -> Value:
+    one = _number(x, 1.0)
+    root = core.mul(core.sqrt(core.sub(x, one)), core.sqrt(core.add(x, one)))
+    return core.log(core.add(x, root))
+
+
+def _area_tangent(x: Value) -> Value:
+    one = _number(x, 1.0)
+    return core.mul(core.log(core.div(core.add(one, x), core.sub(one, x))), _number(x, 0.5))
+
+
+def _of_exponentials(x: Value, sign: float) -> Value:
+    other = core.mul(core.exp(core.neg(x)), _number(x, sign))
+    return core.mul(core.add(core.exp(x), other), _number(x, 0.5))
+
+
+def _in_single(source: type[core.Unary], of: Callable[[Value], Value]) -> LegalizationRule:
+    def build(op: core.Unary, context: ArkContext, x: Value) -> Built:
+        return composed(x, of)
+
+    return rule(source)(build)
+
+
+asin = _in_single(core.Asin, _arc_sine)
+acos = _in_single(core.Acos, lambda x: core.sub(_number(x, math.pi / 2), _arc_sine(x)))
+atan = _in_single(core.Atan, _arc_tangent)
+asinh = _in_single(core.Asinh, _area_sine)
+acosh = _in_single(core.Acosh, _area_cosine)
+atanh = _in_single(core.Atanh, _area_tangent)
+sinh = _in_single(core.Sinh, lambda x: _of_exponentials(x, -1.0))
+cosh = _in_single(core.Cosh, lambda x: _of_exponentials(x, 1.0))
+tan = _in_single(core.Tan, lambda x: core.div(_turned(x, 0.0), _turned(x, 1.0)))
+
+
 # -- integers
 
 

@@ -10,6 +10,7 @@ from itertools import product
 from math import prod
 
 from commonir.conversions.core_to_ark.context import ArkContext, Built, rule, shape_of
+from commonir.conversions.core_to_core.transposed_convolutions import as_convolution
 from commonir.conversions.operands import element_of, require_computable
 from commonir.dialects import core
 from commonir.ir.data import data_of
@@ -69,6 +70,11 @@ def conv(op: core.Conv, context: ArkContext, x: Value, weight: Value, bias: Valu
     weight = core.reshape(weight, (groups, filters // groups, channels * len(parts)))
     y = core.reshape(core.matmul(weight, matrix), (batch, filters, *shape))
     return y if bias is None else core.add(y, core.reshape(bias, (filters, *ones)))
+
+
+@rule(core.ConvTranspose)
+def conv_transpose(op: core.ConvTranspose, context: ArkContext, x: Value, weight: Value, bias: Value | None) -> Built:
+    return as_convolution(op, x, weight, bias)
 
 
 def _side_by_side(op: core.Pool, x: Value, fill: float) -> Value | Mismatch:
