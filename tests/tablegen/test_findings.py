@@ -180,6 +180,13 @@ def test_loops_that_would_make_too_many_records_are_refused_before_they_do(tmp_p
     assert (result.code, result.message) == (file_codes.TABLEGEN_RULE, "more than 100000 records are made")
 
 
+@pytest.mark.parametrize("value", ["!range(A, B)", "[1, 2][A...B]", "!range(0, 3000000)"])
+def test_ranges_of_too_many_numbers_are_refused_before_they_are_listed(tmp_path: Path, value: str) -> None:
+    text = value.replace("A", str(-(2**63))).replace("B", str(2**63 - 1))
+    result = _refusal(tmp_path, f"def x {{ list<int> l = {text}; }}\n")
+    assert (result.code, result.message) == (file_codes.TABLEGEN_RULE, "a value has more than 1,000,000 parts")
+
+
 def test_includes_that_double_at_each_step_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lexer, "MOST_INCLUDES", 100)
     files = {f"f{n}": f'include "f{n + 1}.td"\n' * 2 for n in range(30)}

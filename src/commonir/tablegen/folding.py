@@ -17,7 +17,21 @@ from commonir.base.tuples import NamedTuple
 from commonir.tablegen.errors import EvaluationError
 from commonir.tablegen.regular_expressions import RegularExpression
 from commonir.tablegen.types import INT, STRING, ListType, RecordType, Type
-from commonir.tablegen.values import ONE, UNSET, ZERO, AnonymousName, Dag, DefRef, Int, List, String, Value, Variable
+from commonir.tablegen.values import (
+    MAX_SIZE,
+    ONE,
+    UNSET,
+    ZERO,
+    AnonymousName,
+    Dag,
+    DefRef,
+    Int,
+    List,
+    String,
+    Value,
+    Variable,
+    too_large,
+)
 
 if TYPE_CHECKING:
     from commonir.tablegen.records import Record, Records
@@ -388,6 +402,8 @@ def _range(args: Args, type: Type, context: FoldingContext) -> Value | None:
     if step == 0:
         raise EvaluationError("'!range' with the step 0")
     numbers = range(start, end, step)
+    if numbers[MAX_SIZE:]:  # Python does not count the longest ranges
+        raise too_large()
     context.records.count_items(len(numbers))
     return List(tuple(Int(number) for number in numbers), INT)
 

@@ -344,8 +344,13 @@ def checked_size(parts: Iterable[Value]) -> int:
     """Returns the size of a value of some parts. Raises: EvaluationError when it is too large, as after doublings."""
     result = 1 + sum([v.size for v in parts])
     if result > MAX_SIZE:
-        raise EvaluationError(f"a value has more than {MAX_SIZE:,} parts")
+        raise too_large()
     return result
+
+
+def too_large() -> EvaluationError:
+    """Returns the error of a value of too many parts."""
+    return EvaluationError(f"a value has more than {MAX_SIZE:,} parts")
 
 
 class List(Value):
