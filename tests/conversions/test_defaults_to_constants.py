@@ -88,3 +88,13 @@ def test_weights_among_the_inputs_are_counted_as_weights(path: str) -> None:
     summary = commonir.summarize(commonir.load(path))
     assert summary.parameter_count == 54 + 3 + 2
     assert summary.weight_bytes == {"f32": 4 * 57, "i64": 16}
+
+
+def test_small_constants_of_a_data_file_come_into_the_optimized_model(tmp_path: Path) -> None:
+    """onnxruntime infers shapes from pads, which it does not read from a file."""
+    nodes = [helper.make_node("Pad", ["x", "pads"], ["y"])]
+    path = _saved(tmp_path, {"pads": np.asarray([0, 0, 1, 1, 0, 0, 1, 1])}, nodes, (1, 2, 6, 6))
+    onnx.save(onnx.load(path), path, save_as_external_data=True, location="data", size_threshold=0)
+    expected, result = _expected(path), str(tmp_path / "optimized.onnx")
+    commonir.save(commonir.optimize(commonir.load(path)), result)
+    np.testing.assert_array_equal(_expected(result), expected)

@@ -10,10 +10,15 @@ from commonir.base.codes import LOST_IN_CONVERSION
 from commonir.base.diagnostics import Code, Diagnostics
 from commonir.base.text import listed
 from commonir.ir.cloning import clone
+from commonir.ir.data import Data, FileData, data_of
 from commonir.ir.interface import NO_PORT, default_data
 from commonir.ir.module import Function, Module
 from commonir.passes.fix_inputs import fix_inputs
 
+_LOADED_BYTES = 1024
+"""Contents below this size, which ONNX's tools store inside of a model, do not stay in a file: shape inference may need
+those of a constant, and onnxruntime's reads no files.
+"""
 _NAMED = 3
 """Inputs that are named one by one."""
 
@@ -44,9 +49,14 @@ def _replace(function: Function) -> str:
     """Replaces the inputs of a function that have default values by constants, and returns the message about it."""
     ports = function.input_ports
     defaults = {v.name: default_data(v.type, ports.get(v.name, NO_PORT)) for v in function.inputs}
-    contents = {name: data for name, data in defaults.items() if data is not None}
+    contents = {name: _loaded(data) for name, data in defaults.items() if data is not None}
     fix_inputs(function, contents)
     names = list(contents)
     shown = listed([f"'{name}'" for name in names], _NAMED)
     subject = "inputs that have default values become constants" if len(names) > 1 else "an input becomes a constant"
     return f"{subject}, which cannot be given: {shown}"
+
+
+def _loaded(data: Data) -> Data:
+    is_small = isinstance(data, FileData) and data.size_bytes < _LOADED_BYTES
+    return data_of(data.element, data.shape, data.values()) if is_small else data
