@@ -62,6 +62,27 @@ EXACT: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], list[Any], dict[str
         ],
         {}, [2, 3, 4], {"Transpose": 1, "Relu": 1},
     ),
+    "a transposition of heads and batches in one axis": (
+        [
+            _node("Reshape", "x flat", "f"), _node("Transpose", "f", "t", perm=[0, 2, 1]),
+            _node("Reshape", "t apart", "a"), _node("Relu", "a", "y"),
+        ],
+        {"flat": _ints(-1, 4, 5), "apart": _ints(-1, 3, 5, 4)}, ["N", 3, 4, 5], {"Transpose": 1, "Relu": 1},
+    ),
+    "a transposition before its axes are split": (
+        [
+            _node("Reshape", "x flat", "f"), _node("Transpose", "f", "t", perm=[1, 0]),
+            _node("Reshape", "t apart", "a"), _node("Relu", "a", "y"),
+        ],
+        {"flat": _ints(6, 4), "apart": _ints(2, 2, 3, 2)}, [3, 8], {"Reshape": 1, "Transpose": 1, "Relu": 1},
+    ),
+    "a transposition before its axes are joined stays": (
+        [
+            _node("Reshape", "x flat", "f"), _node("Transpose", "f", "t", perm=[1, 0]),
+            _node("Reshape", "t joined", "a"), _node("Relu", "a", "y"),
+        ],
+        {"flat": _ints(6, 4), "joined": _ints(3, 8)}, [3, 8], {"Reshape": 2, "Transpose": 1, "Relu": 1},
+    ),
     "transpositions that undo each other go": (
         [
             _node("Transpose", "x", "t", perm=[1, 2, 0]), _node("Transpose", "t", "u", perm=[2, 0, 1]),

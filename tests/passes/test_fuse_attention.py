@@ -45,6 +45,8 @@ VALUES: dict[str, Any] = {
     "twice": np.array([1, 1, 2, 1, 1], np.int64),
     "new": np.array([2], np.int64),
     "k_all": np.array([0, 2, 6, 8], np.int64),
+    "k_joined": np.array([-1, 6, 8], np.int64),
+    "k_apart": np.array([-1, 2, 8, 6], np.int64),
     "v_all": np.array([0, 2, 6, 5], np.int64),
 }
 
@@ -108,6 +110,12 @@ FUSED: dict[str, tuple[str, str]] = {
         ("k1 = Unsqueeze k_few new\nk2 = Expand k1 twice\nk3 = Reshape k2 k_all\nv1 = Unsqueeze v_few new\n"
         "v2 = Expand v1 twice\nv3 = Reshape v2 v_all\nt = Transpose k3 perm=[0,1,3,2]\ns = MatMul q t\n"
         "d = Mul s scale\na = Add d causal\nw = Softmax a axis=-1\ny = MatMul w v3"), "Attention",
+    ),
+    "grouped queries, and batches and heads of keys in one axis, as dynamo": (
+        ("k1 = Unsqueeze k_few new\nk2 = Expand k1 twice\nk3 = Reshape k2 k_joined\nv1 = Unsqueeze v_few new\n"
+        "v2 = Expand v1 twice\nv3 = Reshape v2 v_all\nt = Transpose k3 perm=[0,2,1]\nk4 = Reshape t k_apart\n"
+        "r = Mul q quarter\nu = Mul k4 quarter\ns = MatMul r u\nw = Softmax s axis=-1\ny = MatMul w v3"),
+        "Attention",
     ),
     "heads repeated in another order": (
         ("k1 = Unsqueeze k before\nk2 = Expand k1 tiled\nk3 = Reshape k2 k_four\nv1 = Unsqueeze v before\n"

@@ -170,8 +170,8 @@ class _Use(NamedTuple):
         return core.select(mask, zero, other) if self.is_inverted else core.select(mask, other, zero)
 
 
-def _with_heads_repeated(value: Value) -> Value:
-    """Returns a value whose heads are repeated as core operations on one with fewer heads, another one as it is.
+def _with_heads_repeated(value: Value) -> Value | None:
+    """Returns a value whose heads are repeated as core operations on one with fewer heads; None for another one.
 
     Formats may have attention with fewer heads of keys and values than of queries.
     """
@@ -179,13 +179,13 @@ def _with_heads_repeated(value: Value) -> Value:
     wide = None if last is None else shared_form(last.x, core.BroadcastTo)
     first = None if wide is None else shared_form(wide.x, core.Unsqueeze)
     if last is None or first is None or not all(map(is_tensor, (value, last.x, first.x))):
-        return value
+        return None
     assert isinstance(first.op, core.Unsqueeze)
     wide_dims, dims = known_dims_of(last.x), known_dims_of(value)
     axes = [a % len(wide_dims) for a in first.op.axes]
     # Each head is repeated, one after the other.
     if axes != [_HEADS + 1] or len(dims) != 4 or dims[_HEADS] != wide_dims[_HEADS] * wide_dims[_HEADS + 1]:
-        return value
+        return None
     return core.reshape(core.broadcast_to(core.unsqueeze(first.x, (_HEADS + 1,)), wide_dims), dims)
 
 
@@ -203,9 +203,12 @@ def _broadcast_to_lead(value: Value, lead: tuple[Dim, ...]) -> Value:
 def _operands(query: Value, key: Value, value: Value, perm: tuple[int, ...]) -> tuple[Value, Value, Value]:
     """Returns the operands of an attention, with equal axes before matrices; `perm` transposes the key."""
     is_ordered = perm == tuple(range(len(perm)))
-    ordered = _with_heads_repeated(key) if is_ordered else core.transpose(key, perm)
+    repeated = _with_heads_repeated(key) if is_ordered else None, _with_heads_repeated(value)
+    if repeated[0] is not None and repeated[1] is not None:
+        return query, repeated[0], repeated[1]
     lead = known_dims_of(query)[:-2]
-    return query, _broadcast_to_lead(ordered, lead), _broadcast_to_lead(_with_heads_repeated(value), lead)
+    ordered = key if is_ordered else core.transpose(key, perm)
+    return query, _broadcast_to_lead(ordered, lead), _broadcast_to_lead(value, lead)
 
 
 class _Building(NamedTuple):

@@ -240,6 +240,43 @@ def _transposed_once(form: CoreForm, result: Value) -> Value | None:
     return core.transpose(inner.x, perm) if inner_form(form.x, core.Transpose) is not None else None
 
 
+def _transposed_last(form: CoreForm, result: Value) -> Value | None:
+    """Of a shape, a transposition and a shape that splits its axes, one shape and one transposition."""
+    moved = inner_form(form.x, core.Transpose)
+    first = None if moved is None else shared_form(moved.x, core.Reshape, core.Squeeze, core.Unsqueeze)
+    if moved is None or first is None or not isinstance(moved.op, core.Transpose) or not is_tensor(first.x):
+        return None
+    perm = [p % len(moved.op.perm) for p in moved.op.perm]
+    groups = _split_axes(_shape(form.x), _shape(result))
+    if groups is None or _is_empty(result):
+        return None
+    ordered = [groups[perm.index(n)] for n in range(len(perm))]
+    axes = [a for group in ordered for a in group]
+    shape = tuple([_shape(result)[a] for a in axes])
+    x = first.x if _shape(first.x) == shape else core.reshape(first.x, shape)
+    return core.transpose(x, tuple([axes.index(a) for a in range(len(axes))]))
+
+
+def _split_axes(before: Sequence[Dim], after: Sequence[Dim]) -> list[list[int]] | None:
+    """Returns the axes of a shape that each axis before is split into; None if axes are joined."""
+    groups: list[list[int]] = []
+    axis = 0
+    for size in before:
+        product: Dim = 1
+        group: list[int] = []
+        while product != size or not group:
+            if axis == len(after):
+                return None
+            product = product * after[axis]
+            group.append(axis)
+            axis += 1
+        groups.append(group)
+    if any(n != 1 for n in after[axis:]):
+        return None
+    groups[-1] += range(axis, len(after))
+    return groups
+
+
 def _repeated_once(form: CoreForm, result: Value) -> Value | None:
     """A repetition of what is moved or repeated, or a transposition of what is repeated, where one operation does
     both.
@@ -493,6 +530,7 @@ def _averaged_with_padding(form: CoreForm, result: Value) -> Value | None:
 RULES: tuple[CombiningRule, ...] = (
     CombiningRule("shape once", _VIEWS, _reshaped_once),
     CombiningRule("transpose once", (core.Transpose,), _transposed_once),
+    CombiningRule("transpose last", (core.Reshape,), _transposed_last),
     CombiningRule("repeat once", (core.BroadcastTo, core.Transpose), _repeated_once),
     CombiningRule("repetition by the operation", _BROADCASTING, _repeated_by_itself),
     CombiningRule("slice once", (core.Slice,), _sliced_once),
