@@ -206,3 +206,11 @@ def test_random_inputs_are_within_the_memory_limit(run: Callable[..., object]) -
     with pytest.raises(cir.DiagnosticError, match=r"input 'b' of shape .* does not fit in the memory limit"):
         run(module, options=small)
     run(module, options=enough)
+
+
+@pytest.mark.parametrize("name", ["vector", "tensor", "memref", "complex", "tuple"])
+def test_types_nested_deeper_than_the_limit_are_refused(name: str) -> None:
+    dim = "" if name in ("complex", "tuple") else "2x"
+    codes = _codes(lambda: _mlir(f"func.func private @f({f'{name}<{dim}' * 3000}f32{'>' * 3000})\n"))
+    assert set(codes) <= {"E0302", "E0240", "E0241", "E0242"}
+    assert codes != []

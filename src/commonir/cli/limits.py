@@ -30,7 +30,7 @@ _REPORTING_SECONDS = 0.2
 _REACTING_SECONDS = 0.55
 """How long the command has to react on an interrupt before the process ends."""
 
-_HOLDING_SECONDS = 0.1
+_HOLDING_SECONDS = 0.2
 """How long after that the process ends even if the thread gets no turn, because a call holds Python's lock."""
 
 _SLACK_BYTES = 64 << 20
@@ -131,6 +131,8 @@ class _Watch:
                 self.is_expired = True
                 _interrupt()
             if not self._ended.wait(_REACTING_SECONDS):
+                # This thread has its turn: a busy machine may take longer than the rest of the time to report.
+                faulthandler.cancel_dump_traceback_later()
                 _end(self._report(_time_is_up()))
 
     def _end_interrupted(self) -> NoReturn:

@@ -324,7 +324,8 @@ class TypeReader:
                 tokens.fail(f"more than {tokens.limits.max_rank} dimensions", at=at, code=LIMIT_EXCEEDED)
         tokens.move_to(at)
         at = tokens.start
-        element = self.element_type()
+        with tokens.nested():
+            element = self.element_type()
         if element.kind not in _VECTOR_ELEMENTS:
             tokens.fail(f"vector elements must be integers, floating-point numbers or index, found {element}", at=at)
         tokens.expect(">")
