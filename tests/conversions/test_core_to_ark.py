@@ -574,18 +574,28 @@ WINDOWS = {
 }
 
 FUNCTIONS = {
-    "log": Case(core.log, np.log, (np.array([0, 1e-44, 1e-38, 0.5, 1, 2.5, 3e38, INF], np.float32),), "", 5e-7),
+    "log": Case(
+        core.log,
+        np.log,
+        (np.array([0, 1e-44, 1e-38, 0.5, 1, 2.5, 3e38, INF, np.nan, -1, -2, -INF], np.float32),),
+        "",
+        5e-7,
+    ),
     "log of many": Case(core.log, np.log, (np.geomspace(1e-30, 1e30, 5000, dtype=np.float32),), "", 5e-7),
     "log softmax": Case(lambda a: core.log_softmax(a, -1), lambda a: np.log(softmax(a)), (X * 5,)),
     "softplus": Case(core.softplus, lambda a: np.log1p(np.exp(a)), (X * 9,)),
     "sin": Case(core.sin, lambda a: np.sin(a.astype(np.float64)), (np.linspace(-1e4, 1e4, 9999, dtype=np.float32),)),
     "cos": Case(core.cos, lambda a: np.cos(a.astype(np.float64)), (np.linspace(-30, 30, 9999, dtype=np.float32),)),
-    "asin": Case(core.asin, np.arcsin, (np.linspace(-1, 1, 999, dtype=np.float32),)),
+    "asin": Case(core.asin, np.arcsin, (np.append(np.linspace(-1, 1, 999), [2, np.nan]).astype(np.float32),)),
     "acos": Case(core.acos, np.arccos, (np.linspace(-1, 1, 999, dtype=np.float32),)),
-    "atan": Case(core.atan, np.arctan, (np.append(np.linspace(-9, 9, 999), [1e30, -INF]).astype(np.float32),)),
-    "asinh": Case(core.asinh, np.arcsinh, (np.append(np.linspace(-9, 9, 999), 1e9).astype(np.float32),)),
-    "acosh": Case(core.acosh, np.arccosh, (np.append(np.linspace(1, 9, 999), 1e9).astype(np.float32),)),
-    "atanh": Case(core.atanh, np.arctanh, (np.append(np.linspace(-0.9, 0.9, 99), [1, -1]).astype(np.float32),)),
+    "atan": Case(core.atan, np.arctan, (np.append(np.linspace(-9, 9, 999), [1e30, -INF, np.nan]).astype(np.float32),)),
+    "asinh": Case(core.asinh, np.arcsinh, (np.append(np.linspace(-9, 9, 999), [1e9, np.nan]).astype(np.float32),)),
+    "acosh": Case(
+        core.acosh, np.arccosh, (np.append(np.linspace(1, 9, 999), [1e9, 0.5, -2, np.nan]).astype(np.float32),)
+    ),
+    "atanh": Case(
+        core.atanh, np.arctanh, (np.append(np.linspace(-0.9, 0.9, 99), [1, -1, 2, -3, np.nan]).astype(np.float32),)
+    ),
     "sinh": Case(core.sinh, np.sinh, (X * 3,)),
     "cosh": Case(core.cosh, np.cosh, (X * 3,)),
     "tan": Case(core.tan, np.tan, (X,), "", 1e-5),

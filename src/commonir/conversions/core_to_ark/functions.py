@@ -37,9 +37,16 @@ def log(op: core.Log, context: ArkContext, x: Value) -> Built:
         finite = core.minimum(core.add(x, core.cast(zero, f32)), _number(x, LARGEST))
         below = core.select(zero, core.scalar(-math.inf, f32), core.scalar(0.0, f32))
         above = core.select(infinite, core.scalar(math.inf, f32), core.scalar(0.0, f32))
-        return core.add(core.add(_logarithm(finite), below), above)
+        return _undefined_like(x, core.add(core.add(_logarithm(finite), below), above))
 
     return composed(x, of)
+
+
+def _undefined_like(x: Value, y: Value) -> Value:
+    """Returns y, but NaN where x is: the smaller of two numbers and sizes of numbers are not NaN in ARK."""
+    one = _number(x, 1.0)
+    # Of numbers, also infinite ones, this is zero.
+    return core.add(y, core.mul(core.div(one, core.add(core.mul(x, x), one)), _number(x, 0.0)))
 
 
 def _logarithm(x: Value) -> Value:
@@ -140,7 +147,7 @@ def _arc_tangent(x: Value) -> Value:
     is_large = core.cast(core.greater(size, one), f32)
     angle = _angle_of(core.minimum(size, core.div(one, size)))
     left = core.sub(_number(x, math.pi / 2), core.mul(angle, _number(x, 2.0)))
-    return core.mul(core.sign(x), core.add(angle, core.mul(is_large, left)))
+    return _undefined_like(x, core.mul(core.sign(x), core.add(angle, core.mul(is_large, left))))
 
 
 def _arc_sine(x: Value) -> Value:
@@ -152,7 +159,7 @@ def _arc_sine(x: Value) -> Value:
 def _area_sine(x: Value) -> Value:
     size = core.abs(x)
     root = core.sqrt(core.add(core.mul(size, size), _number(x, 1.0)))
-    return core.mul(core.sign(x), core.log(core.add(size, root)))
+    return _undefined_like(x, core.mul(core.sign(x), core.log(core.add(size, root))))
 
 
 def _area_cosine(x: Value) -> Value:
