@@ -54,25 +54,35 @@ def _live_until_the_end(count: int) -> onnx.ModelProto:
     return _model(nodes, [_value("x", ["n", count])], [_value("y", ["n", count])])
 
 
+def _one_node_with_many_outputs(count: int) -> onnx.ModelProto:
+    names = [f"y{n}" for n in range(count)]
+    return _model([_NODE("Split", ["x"], names, axis=0)], [_value("x", [count, 2])], [_value(n, [1, 2]) for n in names])
+
+
+def _load(model: onnx.ModelProto) -> cir.Module:
+    return cir.loads(model.SerializeToString(), format="onnx")
+
+
 def _check(model: onnx.ModelProto) -> object:
-    return cir.verify(cir.loads(model.SerializeToString(), format="onnx"))
+    return cir.verify(_load(model))
 
 
 def _info(model: onnx.ModelProto) -> object:
-    return str(cir.summarize(cir.loads(model.SerializeToString(), format="onnx"), with_flops=True))
+    return str(cir.summarize(_load(model), with_flops=True))
 
 
 def _opt(model: onnx.ModelProto) -> object:
-    return cir.optimize(cir.loads(model.SerializeToString(), format="onnx"))
+    return cir.optimize(_load(model))
 
 
 def _onnx(model: onnx.ModelProto) -> object:
-    return cir.convert(cir.lower(cir.loads(model.SerializeToString(), format="onnx")), "onnx")
+    return cir.convert(cir.lower(_load(model)), "onnx")
 
 
 @pytest.mark.parametrize(
     ("use", "program"),
     [
+        (_load, _one_node_with_many_outputs),
         (_check, _distinct_dims_put_together),
         (_info, _distinct_dims_put_together),
         (_info, _live_until_the_end),

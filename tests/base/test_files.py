@@ -19,7 +19,9 @@ import pytest
 from commonir.base import codes, copying, file_codes
 from commonir.base.copying import copy_range
 from commonir.base.diagnostics import DiagnosticError, ExitStatus
-from commonir.base.files import atomic_directory, atomic_file, atomic_files
+from commonir.base.files import atomic_directory, atomic_file, atomic_files, remove_leftovers
+
+from tests.work_counts import calls_of
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="a matter of POSIX file systems")
 
@@ -461,3 +463,14 @@ def test_files_are_written_from_any_thread(tmp_path: Path) -> None:
     thread.start()
     thread.join()
     assert (tmp_path / "new").read_bytes() == b"new"
+
+
+def test_looking_for_leftovers_takes_linear_time(tmp_path: Path) -> None:
+    def work(count: int) -> int:
+        targets = [tmp_path / f"{count}" / f"w{n}" for n in range(count)]
+        targets[0].parent.mkdir()
+        for target in targets:
+            target.touch()
+        return calls_of(lambda: remove_leftovers(*targets))
+
+    assert work(100) < 2.2 * work(50)

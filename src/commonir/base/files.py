@@ -234,29 +234,36 @@ def hidden_name(target: Path) -> str:
 
 def leftovers_of(target: Path) -> list[Path]:
     """Returns the temporaries of a file whose processes, on this machine, have ended."""
-    return [target.with_name(name) for name, match in _temporaries_of(target) if _has_ended(match)]
+    return _leftovers_among(target, _names_in(target.parent))
+
+
+def _leftovers_among(target: Path, names: Iterable[str]) -> list[Path]:
+    return [target.with_name(name) for name, match in _temporaries_of(target, names) if _has_ended(match)]
+
+
+def _names_in(folder: Path) -> list[str]:
+    """Returns the names of the temporaries in a folder."""
+    try:
+        return [name for name in os.listdir(folder) if is_temporary(name)]
+    except OSError:
+        return []
 
 
 def is_unfinished(target: Path) -> bool:
     """Returns whether a process has replaced what a file is beside, and has not given it its name yet."""
-    return any(match[4] for _, match in _temporaries_of(target))
+    return any(match[4] for _, match in _temporaries_of(target, _names_in(target.parent)))
 
 
 def is_replaced_in_part(targets: Sequence[Path]) -> bool:
     """Returns whether a process has replaced some of the files that belong together, and not yet the others."""
     real = [Path(os.path.realpath(target)) for target in targets]
-    with suppress(OSError):
-        if not any(is_temporary(name) for folder in {t.parent for t in real} for name in os.listdir(folder)):
-            return False
+    if not any(_names_in(folder) for folder in {t.parent for t in real}):
+        return False
     return len({is_unfinished(target) for target in real}) > 1
 
 
-def _temporaries_of(target: Path) -> Iterator[tuple[str, re.Match[str]]]:
+def _temporaries_of(target: Path, names: Iterable[str]) -> Iterator[tuple[str, re.Match[str]]]:
     start = hidden_name(target)
-    try:
-        names = os.listdir(target.parent)
-    except OSError:
-        return
     for name in names:
         match = _LEFTOVER.fullmatch(name[len(start) :]) if name.startswith(start) else None
         if match is not None:
@@ -281,8 +288,10 @@ def _has_ended(match: re.Match[str]) -> bool:
 
 def remove_leftovers(*targets: Path) -> None:
     """Removes what processes that were killed have left of outputs."""
+    # Each folder is listed once, since there may be thousands of outputs.
+    names = {folder: _names_in(folder) for folder in {target.parent for target in targets}}
     for target in targets:
-        for leftover in leftovers_of(target):
+        for leftover in _leftovers_among(target, names[target.parent]):
             if leftover.is_dir() and not leftover.is_symlink():
                 shutil.rmtree(leftover, ignore_errors=True)
             else:

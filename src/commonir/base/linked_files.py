@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -77,84 +77,112 @@ def replace_together(
 
     Raises: CANNOT_WRITE, DISK_FULL. Other exceptions of the functions pass through.
     """
-    target = Path(path)
-    final = [file.path for file in linked]
-    _require_files(target, *final)
-    staged = list(final)
-    for n, file in enumerate(linked):
-        if not file.is_new and os.path.lexists(file.path):
-            staged[n] = free_name(file.path, [p.name for p in (target, *staged)])
-    temporaries = [sibling(p) for p in (*final, target, target, target)]
-    first, second, record = temporaries[len(final) :]
-    identities: list[_Identity | None] = []
-    outputs: list[_Identity | None] = []
-    try:
-        for file, temporary in zip(linked, temporaries, strict=False):
+    return _Save(Path(path), linked, write).done(obsolete)
+
+
+class _Save:
+    """One output: files under temporary names, and the names that they get.
+
+    `staged` are the names until the file that refers to them is replaced, `final` those after it. `first` refers to the
+    staged names, `second` to the final ones; `record` is `first` under a name that lasts until all is done.
+    """
+
+    def __init__(
+        self, target: Path, linked: Sequence[LinkedFile], write: Callable[[BinaryIO, Sequence[Path]], object]
+    ) -> None:
+        self.target = target
+        self.linked = linked
+        self.write = write
+        self.final = [file.path for file in linked]
+        _require_files(target, *self.final)
+        self.names = {p.name.casefold() for p in (target, *self.final)}
+        self.staged = [
+            self._free_name(file) if not file.is_new and os.path.lexists(file.path) else file.path for file in linked
+        ]
+        self.temporaries = [sibling(p) for p in self.final]
+        self.first, self.second, self.record = [sibling(target) for _ in range(3)]
+        self.identities: list[_Identity | None] = []
+        self.outputs: list[_Identity | None] = []
+
+    def done(self, obsolete: Iterable[Path]) -> tuple[Path, ...]:
+        """Writes everything; returns the names of the files. Raises: CANNOT_WRITE, DISK_FULL."""
+        target, final = self.target, self.final
+        try:
+            self._write_files()
+            self._take_names()
+            for folder in {p.parent for p in self.staged}:
+                sync_folder(folder)
+            if self.is_staged:
+                # What refers to the free names lasts as long as these: the next output finds there what to remove.
+                with suppress(OSError, NotImplementedError):
+                    os.link(self.first, self.record)
+            reported(target, lambda: self.first.replace(target))
+            sync_folder(target.parent)
+            if self.is_staged:
+                final = _settle(self.staged, final, self.second, target)
+            for old in obsolete:
+                with suppress(OSError):
+                    old.unlink()
+        finally:
+            # An interrupt may come right after the step that makes the new files those of the output.
+            unused = [n for n, own in zip(self.staged, self.identities, strict=False) if _identity(n) == own]
+            unused = [] if _identity(target) in self.outputs else unused
+            for leftover in (*unused, *self.temporaries, self.first, self.second, self.record):
+                with suppress(OSError):
+                    leftover.unlink()
+        sync_folder(target.parent)
+        remove_leftovers(target, *final)
+        return tuple(final)
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether files have other names at first."""
+        return self.staged != self.final
+
+    def _free_name(self, file: LinkedFile) -> Path:
+        result = free_name(file.path, self.names)
+        self.names.add(result.name.casefold())
+        return result
+
+    def _write_files(self) -> None:
+        for file, temporary in zip(self.linked, self.temporaries, strict=True):
             _create(file.path, temporary, file.write, file.clone)
         # All are written before the first is waited for: one commit of the file system then serves many.
-        for file, temporary in zip(linked, temporaries, strict=False):
+        for file, temporary in zip(self.linked, self.temporaries, strict=True):
             _flush(file.path, temporary)
-            identities.append(_identity(temporary))
-        _take_names(target, linked, staged, final, temporaries, write, outputs)
-        for folder in {p.parent for p in staged}:
-            sync_folder(folder)
-        if staged != final:
-            # What refers to the free names lasts as long as these: the next output finds there what to remove.
-            with suppress(OSError, NotImplementedError):
-                os.link(first, record)
-        reported(target, lambda: first.replace(target))
-        sync_folder(target.parent)
-        if staged != final:
-            final = _settle(staged, final, second, target)
-        for old in obsolete:
-            with suppress(OSError):
-                old.unlink()
-    finally:
-        # An interrupt may come right after the step that makes the new files those of the output.
-        unused = [name for name, own in zip(staged, identities, strict=False) if _identity(name) == own]
-        unused = [] if _identity(target) in outputs else unused
-        for leftover in (*unused, *temporaries):
-            with suppress(OSError):
-                leftover.unlink()
-    sync_folder(target.parent)
-    remove_leftovers(target, *final)
-    return tuple(final)
+            self.identities.append(_identity(temporary))
 
+    def _take_names(self) -> None:
+        """Writes what refers to the files, and moves these to their names; changes names that others take meanwhile.
 
-def _take_names(
-    target: Path,
-    linked: Sequence[LinkedFile],
-    staged: list[Path],
-    final: list[Path],
-    temporaries: Sequence[Path],
-    write: Callable[[BinaryIO, Sequence[Path]], object],
-    outputs: list[_Identity | None],
-) -> None:
-    """Writes what refers to the files, and moves these to their names; changes names that others take meanwhile.
+        Raises: CANNOT_WRITE, DISK_FULL.
+        """
+        pending = list(range(len(self.final)))
+        while True:
+            _create(self.target, self.first, lambda stream: self.write(stream, self.staged))
+            if self.is_staged:
+                _create(self.target, self.second, lambda stream: self.write(stream, self.final))
+            for temporary in (self.first, self.second) if self.is_staged else (self.first,):
+                _flush(self.target, temporary)
+                self.outputs.append(_identity(temporary))
+            take = [partial(_take_name, t, name) for t, name in zip(self.temporaries, self.staged, strict=True)]
+            pending = [n for n in pending if not reported(self.target, take[n])]
+            if not pending:
+                return
+            # What refers to files of others goes before anything else is done.
+            for refused in (self.first, self.second):
+                refused.unlink(missing_ok=True)
+            for n in pending:
+                self._rename(n)
 
-    Raises: CANNOT_WRITE, DISK_FULL.
-    """
-    first, second = temporaries[len(final) : len(final) + 2]
-    pending = list(range(len(final)))
-    while True:
-        _create(target, first, lambda stream: write(stream, staged))
-        if staged != final:
-            _create(target, second, lambda stream: write(stream, final))
-        for temporary in (first, second) if staged != final else (first,):
-            _flush(target, temporary)
-            outputs.append(_identity(temporary))
-        pending = [n for n in pending if not reported(target, partial(_take_name, temporaries[n], staged[n]))]
-        if not pending:
-            return
-        # What refers to files of others goes before anything else is done.
-        for refused in (first, second):
-            refused.unlink(missing_ok=True)
-        for n in pending:
-            if linked[n].is_fixed and staged[n] == final[n]:
-                raise DiagnosticError(in_the_way(final[n], "another output has just been written there"))
-            chosen = free_name(linked[n].path, [p.name for p in (target, *staged)])
-            final[n] = chosen if staged[n] == final[n] else final[n]
-            staged[n] = chosen
+    def _rename(self, n: int) -> None:
+        """Gives a file another name, because something has been written under the one that was chosen."""
+        is_final = self.staged[n] == self.final[n]
+        if self.linked[n].is_fixed and is_final:
+            raise DiagnosticError(in_the_way(self.final[n], "another output has just been written there"))
+        self.staged[n] = self._free_name(self.linked[n])
+        if is_final:
+            self.final[n] = self.staged[n]
 
 
 def _take_name(temporary: Path, name: Path) -> bool:
@@ -209,14 +237,13 @@ def named_by_leftovers(target: Path, places: Iterable[Path]) -> list[Path]:
     return [p for p in places if any(p.relative_to(target.parent).as_posix().encode() in text for text in contents)]
 
 
-def free_name(path: Path, taken: Iterable[str] = ()) -> Path:
-    """Returns a name beside a path that no file and nothing of `taken` has: `m.1.data` for `m.data`."""
-    known = {name.casefold() for name in taken}
+def free_name(path: Path, taken: Container[str] = ()) -> Path:
+    """Returns a name beside a path that no file has, nor, case-folded, `taken`: `m.1.data` for `m.data`."""
     number = 0
     while True:
         number += 1
         result = path.with_name(f"{path.stem}.{number}{path.suffix}")
-        if not os.path.lexists(result) and result.name.casefold() not in known:
+        if not os.path.lexists(result) and result.name.casefold() not in taken:
             return result
 
 

@@ -16,8 +16,8 @@ from commonir.dialects.mil import shape as shapes
 from commonir.ir import Value, tensor
 from commonir.ir.data import data_of
 from commonir.ir.operation import Operation
-from commonir.ir.types import ElementType, TensorType, boolean, f32, i8, i32, i64
-from commonir.ods import Op, known_dims, operations_behind
+from commonir.ir.types import ElementType, TensorType, boolean, f32, f64, i8, i32, i64
+from commonir.ods import Op, known_data, known_dims, operations_behind
 from commonir.passes.lower import lower
 from commonir.runtime.engine import Engines
 from commonir.runtime.interpreter.control import Globals
@@ -317,3 +317,14 @@ def test_results_beyond_the_range_of_their_type_are_not_known(
 ) -> None:
     result = operation(*[core.dims((n,), element, True) for n in operands])
     assert known(result) is None
+
+
+@pytest.mark.parametrize(("count", "expected"), [(4, (0.5, 1.5)), (3000, None)])
+def test_a_constant_is_known_through_a_few_casts_and_unknown_after_many(
+    count: int, expected: tuple[float, ...] | None
+) -> None:
+    value = core.constant(data_of(f32, (2,), (0.5, 1.5)))
+    for n in range(count):
+        value = core.cast(value, (f64, f32)[n % 2])
+    data = known_data(value)
+    assert (None if data is None else data.values()) == expected

@@ -578,6 +578,10 @@ class Select(CoreOp, name="core.select", traits=(traits.Pure, traits.Elementwise
         return None if rows is None else tuple([p if c else q for c, p, q in rows])
 
 
+_MOST_CASTS = 8
+"""The most casts of a constant one after the other whose result is known."""
+
+
 class Cast(CoreOp, name="core.cast", traits=(traits.Pure, traits.Elementwise)):
     """Converts each element to another type.
 
@@ -603,8 +607,18 @@ class Cast(CoreOp, name="core.cast", traits=(traits.Pure, traits.Elementwise)):
 
     def constant_data(self) -> Data | None:
         """Weights kept in another floating-point type."""
-        source = known_data(self.x)
-        if source is None or not (source.element.is_float and self.to.is_float):
+        casts: list[Cast] = [self]
+        while isinstance(inner := casts[-1].x.owner, Cast):
+            if len(casts) == _MOST_CASTS:
+                return None
+            casts.append(inner)
+        data = known_data(casts[-1].x)
+        for cast in reversed(casts):
+            data = None if data is None else cast._cast_data(data)
+        return data
+
+    def _cast_data(self, source: Data) -> Data | None:
+        if not (source.element.is_float and self.to.is_float):
             return None
         type = source.type.with_element(self.to)
         return DeferredData(type, lambda: _converted(source, type))

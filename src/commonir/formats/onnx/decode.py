@@ -299,7 +299,8 @@ class ModelDecoder(NodeDecoder):
             ]
         if items:
             names = [tensor.name for tensor in proto.initializer]
-            last = [name for name in dict.fromkeys(info.name for info in proto.input) if name in set(names)]
+            known = set(names)
+            last = [name for name in dict.fromkeys(info.name for info in proto.input) if name in known]
             if names != [*(name for name in names if name not in items), *last]:
                 keep_names(end, unknown_fields.INITIALIZER_ORDER, names)
         self._keep_infos(end, proto.value_info[:], block, end.outputs, forms)

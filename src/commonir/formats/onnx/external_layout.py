@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -271,8 +271,9 @@ class ExternalLayout:
             if not is_inside(self._path.parent, planned.location):
                 planned.location = planned.location.rpartition("/")[2]
         taken = {self._path.name.casefold(), *[f.location.casefold() for f in self.files if f.is_kept]}
-        present = [f.location for f in self.files if not f.is_kept and self._exists(f.location)]
+        present = dict.fromkeys([f.location for f in self.files if not f.is_kept and self._exists(f.location)])
         others = neighbours_of(self._path, present) if present else Neighbours({}, is_complete=True)
+        taken_names = {location.rpartition("/")[2] for location in taken}
         renamed: list[tuple[str, str, str]] = []
         for planned in self.files:
             if planned.is_kept:
@@ -281,15 +282,16 @@ class ExternalLayout:
             if planned.location.casefold() in taken or not self._may_replace(planned.location, others):
                 if self.is_requested(planned.location):
                     raise DiagnosticError(in_the_way(place, self._reason(planned.location, others)))
-                place = self._free_place(place, [name.rpartition("/")[2] for name in taken])
+                place = self._free_place(place, taken_names)
                 if planned.location in others.users:
                     renamed.append((others.users[planned.location], planned.location, place.name))
                 planned.location = place.relative_to(self._path.parent).as_posix()
             planned.is_new = planned.location not in present
             taken.add(planned.location.casefold())
+            taken_names.add(planned.location.casefold().rpartition("/")[2])
         self._note_renamed(renamed)
 
-    def _free_place(self, place: Path, taken: Iterable[str]) -> Path:
+    def _free_place(self, place: Path, taken: Container[str]) -> Path:
         """Returns a place for a file whose name is taken: named after the output if it is the only one."""
         default = self._path.parent / default_location(self._path)
         if len(self.files) == 1 and default != place and not os.path.lexists(default):

@@ -246,11 +246,12 @@ class NodeDecoder(ABC):
         self.keep_node(op, node, present, trailing, takes_any_attributes=takes_any_attributes)
         if not takes_any_attributes and isinstance(op, Op):
             onnx.infer_results(op)
+        part = node_part(node, n)
         for v in op.results:
             if v.name:
                 if scope.hides(v.name):
                     op.set_extra(onnx.HIDING_RESULTS, UnitAttr())
-                self.define(v.name, v, scope, node_part(node, n))
+                self.define(v.name, v, scope, part)
         if name:
             if name in self._node_names:
                 # The writer makes names unique.

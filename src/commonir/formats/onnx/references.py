@@ -18,8 +18,8 @@ class WrongReference(NamedTuple):
 
 def node_part(node: NodeProto, n: int) -> str:
     """Returns the last part of the path of a node: `node[3] 'conv'`."""
-    outputs = [name for name in node.output if name]
-    return f"node[{n}] '{node.name or (outputs or [node.op_type])[0]}'"
+    name = node.name or next((name for name in node.output if name), node.op_type)
+    return f"node[{n}] '{name}'"
 
 
 def kinds_of(formals: Iterable[AttributeProto]) -> dict[str, int]:
