@@ -237,25 +237,27 @@ class _Reference:
     def fix_dims(self) -> None:
         """Fixes the sizes of all inputs as those that were drawn."""
         dims: dict[str, int | str | tuple[int, int]] = {
-            f"{name}.{axis}": size for name, axis, _, size in self._dynamic_dims()
+            f"{value.name}.{axis}": size
+            for value in self.module.inputs
+            for axis, _, size in self._dynamic_dims(value, value.name)
         }
         if dims:
             self.module = commonir.edit(self.module, dims=dims)
 
     def ranges(self) -> dict[str, tuple[int, int]]:
-        """Returns a range for each dynamic dim of the inputs, as Core ML needs: up to twice what was drawn. A dim
-        without a name gets that of the input with the axis.
+        """Returns a range for each dynamic dim of the inputs, as Core ML needs: up to twice what was drawn. Names that
+        are missing come with lowering.
         """
-        sizes = {f"{n}_{a}" if dim is None else str(dim): size for n, a, dim, size in self._dynamic_dims()}
+        pairs = zip(self.module.inputs, commonir.lower(self.module).inputs, strict=True)
+        sizes = {str(dim): size for v, lowered in pairs for _, dim, size in self._dynamic_dims(lowered, v.name)}
         return {name: (1, 2 * max(size, 1)) for name, size in sizes.items()}
 
-    def _dynamic_dims(self) -> Iterator[tuple[str, int, object, int]]:
-        """Yields the dims of inputs that are not numbers: input and axis, the dim and the size that was drawn."""
-        for value in self.module.inputs:
-            shape = value.type.shape if isinstance(value.type, commonir.TensorType) else None
-            for axis, dim in enumerate(shape or ()):
-                if not isinstance(dim, int):
-                    yield value.name or "", axis, dim, np.asarray(self.inputs[value.name or ""]).shape[axis]
+    def _dynamic_dims(self, value: commonir.Value, name: str | None) -> Iterator[tuple[int, object, int]]:
+        """Yields the dims of an input that are not numbers: the axis, the dim and the size drawn for the name."""
+        shape = value.type.shape if isinstance(value.type, commonir.TensorType) else None
+        for axis, dim in enumerate(shape or ()):
+            if not isinstance(dim, int):
+                yield axis, dim, np.asarray(self.inputs[name or ""]).shape[axis]
 
     def require(self, outputs: Sequence[Value]) -> None:
         """Raises: Disagreement; OracleRefuses, where onnxruntime stands against itself or against onnx."""

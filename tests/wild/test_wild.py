@@ -136,8 +136,8 @@ def test_dynamic_dims_get_ranges_for_core_ml(dims: list[str | int | None], tmp_p
     from tests.wild.stages import Judge  # noqa: PLC0415  needs the oracle
 
     info = onnx.helper.make_tensor_value_info
-    node = onnx.helper.make_node("Relu", ["x"], ["y"])
-    graph = onnx.helper.make_graph([node], "g", [info("x", 1, dims)], [info("y", 1, dims)])
+    node = onnx.helper.make_node("Relu", ["x:0"], ["y"])
+    graph = onnx.helper.make_graph([node], "g", [info("x:0", 1, dims)], [info("y", 1, dims)])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
     onnx.save(model, tmp_path / "m.onnx")
     (case,) = cases_in([tmp_path], ["coreml"])
