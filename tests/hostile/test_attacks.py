@@ -214,3 +214,19 @@ def test_types_nested_deeper_than_the_limit_are_refused(name: str) -> None:
     codes = _codes(lambda: _mlir(f"func.func private @f({f'{name}<{dim}' * 3000}f32{'>' * 3000})\n"))
     assert set(codes) <= {"E0302", "E0240", "E0241", "E0242"}
     assert codes != []
+
+
+def test_values_of_another_way_are_errors_of_the_run() -> None:
+    module = _mlir(
+        "func.func @f(%c: i1) -> i32 {\n  cf.cond_br %c, ^a, ^b\n^a:\n  %0 = arith.constant 1 : i32\n  cf.br ^b\n"
+        "^b:\n  return %0 : i32\n}\n"
+    )
+    for c in (True, False):
+        assert _codes(lambda c=c: cir.run(module, {"c": np.array(c)})) == ["E0401"]
+    assert _codes(lambda: cir.convert(module, "onnx")) == ["E0401"]
+
+
+def test_branches_with_other_arguments_than_their_blocks_are_not_merged() -> None:
+    module = _mlir("func.func @f(%x: i32) {\n  cf.br ^a(%x : i32)\n^a:\n  cf.br ^b\n^b:\n  return\n}\n")
+    assert [d.is_error for d in cir.verify(module)] != []
+    cir.optimize(module)

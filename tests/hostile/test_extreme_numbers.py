@@ -151,6 +151,20 @@ def test_ngrams_longer_than_a_row_are_not_looked_for() -> None:
     assert _codes(lambda: cir.convert(module, "mil")) == []
 
 
+def test_a_pool_of_ngrams_without_lengths_is_refused() -> None:
+    onnx = oracle("onnx")
+    helper = onnx.helper
+    pool: dict[str, Any] = {"mode": "TF", "pool_int64s": [2, 3], "ngram_indexes": [0, 1], "max_skip_count": 0}
+    node = helper.make_node("TfIdfVectorizer", ["x"], ["y"], **pool, min_gram_length=1, max_gram_length=1)
+    node.attribute.append(onnx.AttributeProto(name="ngram_counts", type=onnx.AttributeProto.INTS))
+    infos = [helper.make_tensor_value_info(name, type, [6]) for name, type in (("x", 7), ("y", 1))]
+    graph = helper.make_graph([node], "g", infos[:1], infos[1:])
+    content = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8).SerializeToString()
+    module = cir.loads(content, format="onnx")
+    assert {d.code.id for d in cir.verify(module) if d.is_error} == {"E0504"}
+    assert _codes(lambda: cir.run(module)) == ["E0504"]
+
+
 @pytest.mark.parametrize(("child", "target"), [(7, 0), (1, 9)])
 def test_trees_refer_to_nodes_that_they_have(child: int, target: int) -> None:
     module = _model(

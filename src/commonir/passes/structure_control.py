@@ -8,19 +8,20 @@ effects, it moves to the beginning of the loop body. The source does not change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects.mlir import arith, scf, tensor, ub
 from commonir.ir.attributes import BoolAttr, IntegerAttr
 from commonir.ir.cloning import clone
+from commonir.ir.dominance import Dominance
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import boolean, index
 from commonir.ods import Op, path_of
 from commonir.ods.traits import Pure
-from commonir.ods.verify import check_operation
+from commonir.ods.verify import check_operation, undefined_operand
 from commonir.passes.structure_branches import structure_region
 from commonir.passes.unstructured import is_unstructured
 
@@ -48,8 +49,24 @@ def structure_control(module: Module) -> Module:
 
 
 def _structure_regions(op: Operation) -> None:
+    # A program that was not verified may use what is computed on another way.
+    faults = [fault for region in op.regions if len(region.blocks) > 1 for fault in _not_dominated(region)]
+    if faults:
+        raise DiagnosticError(*faults)
     for region in op.regions:
         structure_region(region)
+
+
+def _not_dominated(region: Region) -> Iterator[Diagnostic]:
+    """Yields the errors of operands that are not computed on every way to their operation."""
+    dominance = Dominance(region)
+    blocks = {block for block in region.blocks if dominance.is_reachable(block)}
+    for block in blocks:
+        for user in [inner for op in block.operations for inner in op.walk()]:
+            for n, v in enumerate(user.operands):
+                home = v.owner.parent if isinstance(v.owner, Operation) else v.owner
+                if home in blocks and not dominance.dominates(home, block):
+                    yield undefined_operand(user, n, v)
 
 
 def _structure(op: Operation) -> None:

@@ -228,7 +228,7 @@ class NgramCounts(CoreOp, name="core.ngram_counts", traits=(traits.Pure,)):
 
     def ngrams(self) -> Iterator[tuple[int | str, ...]]:
         """The n-grams of the pool in order."""
-        ends = (*self.starts[1:], len(self.pool))
+        ends = (*self.starts, len(self.pool))[1:]
         for n, (start, end) in enumerate(zip(self.starts, ends, strict=True), 1):
             for k in range(start, end - n + 1, n):
                 yield self.pool[k : k + n]

@@ -34,7 +34,7 @@ def _merge_following(op: Br, editor: Editor) -> bool:
     region = None if block is None else block.parent
     if block is None or region is None or target is block or target is region.blocks[0]:
         return False
-    if target.only_predecessor is not block:
+    if target.only_predecessor is not block or len(target.arguments) != len(op.destOperands):
         return False
     for argument, value in zip(target.arguments, op.destOperands, strict=True):
         editor.replace_uses(argument, value)
@@ -57,7 +57,7 @@ def _passed_through(target: Block, values: tuple[Value, ...]) -> Way | None:
     blocks.
     """
     last = target.last
-    if not isinstance(last, Br) or target.first is not last:
+    if not isinstance(last, Br) or target.first is not last or len(target.arguments) != len(values):
         return None
     if any(user is not last for a in target.arguments for user in a.users):
         return None
