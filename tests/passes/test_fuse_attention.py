@@ -47,7 +47,9 @@ VALUES: dict[str, Any] = {
     "twice": np.array([1, 1, 2, 1, 1], np.int64),
     "new": np.array([2], np.int64),
     "k_all": np.array([0, 2, 6, 8], np.int64),
+    "q_joined": np.array([-1, 4, 8], np.int64),
     "k_joined": np.array([-1, 6, 8], np.int64),
+    "v_joined": np.array([-1, 6, 5], np.int64),
     "k_apart": np.array([-1, 2, 8, 6], np.int64),
     "v_all": np.array([0, 2, 6, 5], np.int64),
 }
@@ -107,6 +109,12 @@ FUSED: dict[str, tuple[str, str]] = {
         ("t = Transpose k_heads perm=[0,2,1]\ns = MatMul q_heads t\nd = Mul s scale\nb = Add alibi d\n"
         "h = Reshape b apart\na = Add h causal\nw = Softmax a axis=-1\nf = Reshape w together\ny = MatMul f v_heads"),
         "Reshape Reshape Reshape Reshape Reshape Add Attention",
+    ),
+    "heads of a batch of any size joined, and apart for the mask, as Bloom": (
+        ("q1 = Reshape q q_joined\nk1 = Reshape k k_joined\nv1 = Reshape v v_joined\nt = Transpose k1 perm=[0,2,1]\n"
+        "s = MatMul q1 t\nd = Mul s scale\nh = Reshape d apart\na = Add h m\nw = Softmax a axis=-1\n"
+        "f = Reshape w together\ny = MatMul f v1"),
+        "Expand Attention Reshape",
     ),
     "grouped queries, as Llama": (
         ("k1 = Unsqueeze k_few new\nk2 = Expand k1 twice\nk3 = Reshape k2 k_all\nv1 = Unsqueeze v_few new\n"

@@ -16,6 +16,7 @@ from commonir.notation import NotationError
 from commonir.ods import Op, known_data
 from commonir.ods.operand_shapes import known_dims_of
 from commonir.passes.core_forms import CoreForm, core_form
+from commonir.passes.parameters import behind_reshaping, of_shape
 from commonir.passes.subgraphs import Subgraph, SubgraphFinder, is_reshape_of_matrices, number
 from commonir.symbolic import Dim
 
@@ -159,7 +160,8 @@ class _ScoreStep(NamedTuple):
         mask = self.values[value]
         dims = known_dims_of(mask)
         if self.lead and len(dims) == 3 and dims[0] != 1 and len(self.lead) > 1:
-            mask = core.reshape(mask, (*self.lead, *dims[1:]))
+            shape = (*self.lead, *dims[1:])
+            mask = of_shape(behind_reshaping(mask, shape), shape)
         assert isinstance(mask.type, TensorType)
         assert isinstance(self.like.type, TensorType)
         is_other = mask.type.element.is_float and mask.type.element is not self.like.type.element

@@ -16,7 +16,7 @@ from commonir.ods import Op, known_data
 from commonir.ods.operand_shapes import known_dims_of
 from commonir.passes.attention_masks import LEAST, Masking, is_bounded, masking_of
 from commonir.passes.core_forms import core_form, is_tensor, shared_form
-from commonir.passes.parameters import MOST_ELEMENTS
+from commonir.passes.parameters import MOST_ELEMENTS, behind_reshaping, of_shape
 from commonir.passes.proposals import Proposal, Samples
 from commonir.passes.sample_runs import SampleSizes, random_mask, random_numbers
 from commonir.passes.subgraphs import Subgraph, SubgraphFinder, number, union_of
@@ -301,9 +301,15 @@ class _Masked(NamedTuple):
         query, key, value = _operands(query, key, value, parts.perm)
         masked = masking.mask(dict(zip(self.masks, masks, strict=True)), query, lead)
         if lead:
-            query, key, value = [core.reshape(v, (*lead, *known_dims_of(v)[-2:])) for v in (query, key, value)]
+            query, key, value = [_with_lead(v, lead) for v in (query, key, value)]
         y = core.attention(query, key, value, masked.added, parts.scale * masked.scale, self.masked_is_zero)
         return core.reshape(y, result) if lead else y
+
+
+def _with_lead(value: Value, lead: tuple[Dim, ...]) -> Value:
+    """Returns a value in a shape with other axes before matrices: what it is reshaped from, if that has the shape."""
+    shape = (*lead, *known_dims_of(value)[-2:])
+    return of_shape(behind_reshaping(value, shape), shape)
 
 
 def _uses_of_mask(subgraph: Subgraph, parts: AttentionParts) -> Iterator[_Use]:

@@ -10,7 +10,8 @@ from commonir.dialects import core
 from commonir.ir.data import computed_data
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import known_data
+from commonir.ods import Op, known_data
+from commonir.passes.core_forms import core_form
 from commonir.symbolic import Dim
 
 MOST_ELEMENTS = 1 << 24
@@ -33,6 +34,18 @@ def of_shape(value: Value, shape: tuple[Dim, ...]) -> Value:
     if data is None or len(sizes) < len(shape):
         return core.reshape(value, shape)
     return core.constant(computed_data(data.type.with_shape(sizes), lambda: data.array().reshape(sizes)))
+
+
+def behind_reshaping(value: Value, shape: tuple[Dim, ...]) -> Value:
+    """Returns the value with the same elements in a shape, if there is one before reshaping, else the value."""
+    source = value
+    while isinstance(source.type, TensorType) and source.type.shape != shape:
+        owner = source.owner
+        form = core_form(owner) if isinstance(owner, Op) else None
+        if form is None or not isinstance(form.op, core.Reshape | core.Unsqueeze | core.Squeeze):
+            return value
+        source = form.x
+    return source
 
 
 def covers(type: Type, shape: Sequence[Dim | None], axes: Sequence[int]) -> bool:

@@ -18,7 +18,7 @@ from commonir.ods import Op, known_data
 from commonir.ods.operand_shapes import ranked_shape
 from commonir.passes.core_forms import CoreForm, core_form, form_of_all_results, is_tensor
 from commonir.passes.paired_angles import Pairing, pairings_of
-from commonir.passes.parameters import MOST_ELEMENTS, of_shape
+from commonir.passes.parameters import MOST_ELEMENTS, behind_reshaping, of_shape
 from commonir.passes.proposals import Proposal, Samples
 from commonir.passes.sample_runs import SampleSizes, random_numbers
 from commonir.passes.subgraphs import Subgraph, SubgraphFinder, union_of
@@ -228,7 +228,7 @@ class _Building(NamedTuple):
         assert isinstance(value.type, TensorType)
         own = (1,) * (_RANK - len(value.type.shape or ())) + (value.type.shape or ())
         dims = [n for a, n in enumerate(own) if a != self.parts.heads and n is not None]
-        value = _behind_reshaping(value, tuple(dims))
+        value = behind_reshaping(value, tuple(dims))
         if self.pairing is not None:
             value = self.pairing.half(value)
         batches = ranked_shape(x)[0]
@@ -237,18 +237,6 @@ class _Building(NamedTuple):
         shape = (dims[0], dims[1], pairs)
         value = of_shape(value, shape)
         return value if dims[0] == batches else core.broadcast_to(value, (batches, *shape[1:]))
-
-
-def _behind_reshaping(value: Value, shape: tuple[Dim, ...]) -> Value:
-    """Returns the value with the same elements in a shape, if there is one before reshaping, else the value."""
-    source = value
-    while isinstance(source.type, TensorType) and source.type.shape != shape:
-        owner = source.owner
-        form = core_form(owner) if isinstance(owner, Op) else None
-        if form is None or not isinstance(form.op, core.Reshape | core.Unsqueeze | core.Squeeze):
-            return value
-        source = form.x
-    return source
 
 
 def propose_rotary_embedding(parts: RotaryParts, subgraph: Subgraph) -> Iterator[Proposal]:
