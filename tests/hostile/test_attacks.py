@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -230,3 +231,13 @@ def test_branches_with_other_arguments_than_their_blocks_are_not_merged() -> Non
     module = _mlir("func.func @f(%x: i32) {\n  cf.br ^a(%x : i32)\n^a:\n  cf.br ^b\n^b:\n  return\n}\n")
     assert [d.is_error for d in cir.verify(module)] != []
     cir.optimize(module)
+
+
+def test_manifests_of_many_missing_files_are_reported_up_to_a_limit(tmp_path: Path) -> None:
+    package = tmp_path / "m.mlpackage"
+    shutil.copytree(_MODELS / _TABLE / "model.mlpackage", package)
+    manifest = json.loads((package / "Manifest.json").read_text("utf-8"))
+    entry = {"name": "n", "author": "a", "description": "d"}
+    manifest["itemInfoEntries"].update({f"x{n}": {"path": f"p{n}", **entry} for n in range(1200)})
+    (package / "Manifest.json").write_text(json.dumps(manifest), "utf-8")
+    assert _codes(lambda: cir.load(package)) == ["E0111"] * 1000

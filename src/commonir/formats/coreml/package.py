@@ -26,7 +26,7 @@ from commonir.base.file_codes import (
     PATH_OUTSIDE_MODEL,
 )
 from commonir.base.files import leftovers_of
-from commonir.base.limits import Limits
+from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.safe_paths import has_name_outside, is_blob_of
 from commonir.base.strict_json import JsonDepthError, JsonError
 from commonir.base.suggestions import did_you_mean
@@ -238,6 +238,8 @@ def _item_places(package: Path, manifest: Manifest, diagnostics: Diagnostics, fi
     data = package / DATA
     model = data
     for identifier, item in manifest.items.items():
+        if len(faults) >= DEFAULT_LIMITS.max_diagnostics:
+            break
         where = f"itemInfoEntries['{escape(identifier)}'].path"
         path = item["path"]
         try:
