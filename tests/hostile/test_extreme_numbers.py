@@ -245,6 +245,18 @@ def test_ranges_longer_than_memory_are_errors_of_the_run() -> None:
     assert _codes(lambda: cir.summarize(fixed)) == []
 
 
+def test_operations_that_double_strings_are_folded_up_to_a_limit() -> None:
+    onnx = oracle("onnx")
+    helper = onnx.helper
+    nodes = [helper.make_node("StringConcat", [f"c{n}", f"c{n}"], [f"c{n + 1}"]) for n in range(40)]
+    info = helper.make_tensor_value_info("c40", onnx.TensorProto.STRING, [1])
+    constant = helper.make_tensor("c0", onnx.TensorProto.STRING, [1], [b"abc"])
+    graph = helper.make_graph(nodes, "g", [], [info], [constant])
+    content = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9).SerializeToString()
+    result = cir.optimize(cir.loads(content, format="onnx"))
+    assert len(cir.dumps(result, format="onnx")) < 100_000
+
+
 def test_missing_operands_are_errors_of_a_conversion() -> None:
     module = _model("Equal", opset=22)
     assert _codes(lambda: cir.convert(module, "onnx", opset=9)) == ["E0502"]

@@ -85,7 +85,7 @@ class Folding:
         programs = self._cached_programs(op)
         if programs is None:
             return None
-        operand_bytes = sum(d.size_bytes for d in operands)
+        operand_bytes = sum([_held_bytes(d) for d in operands])
         if programs.is_dynamic and operand_bytes > _READ_BYTES:
             return None
         if programs.largest_bytes > operand_bytes + self._max_growth_bytes or not self._permits(programs, operands):
@@ -153,6 +153,11 @@ class Folding:
             return _Program(engine.prepare(lower(module)), tuple(inputs))
         except DiagnosticError:
             return None
+
+
+def _held_bytes(data: Data) -> int:
+    """Returns the bytes of a constant; of strings, which have no packed form, their characters."""
+    return data.size_bytes if data.element.bits else sum([len(str(v)) for v in data.values()])
 
 
 def _new_programs(op: Op) -> _OpPrograms | None:
