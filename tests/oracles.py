@@ -20,7 +20,7 @@ from typing import NoReturn
 
 import pytest
 
-ALWAYS_THERE = ("onnx", "onnxruntime", "hypothesis", "coremltools", "mlir-opt", "iree", "mpi4py", "mpiexec")
+ALWAYS_THERE = ("onnx", "onnxruntime", "hypothesis", "coremltools", "mlir-opt", "iree", "llvmlite", "mpi4py", "mpiexec")
 
 
 def oracle(name: str) -> ModuleType:

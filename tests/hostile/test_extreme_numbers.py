@@ -214,7 +214,7 @@ def test_operations_that_double_constants_are_folded_up_to_a_limit(monkeypatch: 
     assert sizes[1] == 1 << 14
 
 
-def test_constants_of_equal_elements_are_no_larger_than_conversions_compute() -> None:
+def test_constants_of_equal_elements_stay_below_the_limit_of_conversions() -> None:
     text = (
         "ml_program.func @f(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {\n"
         '  %y = "core.sum_pool"(%x) <{kernel = array<i64: SIZE, 1>, pads = [[PAD, PAD], [0, 0]]}> '

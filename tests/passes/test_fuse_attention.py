@@ -290,7 +290,7 @@ def test_coremltools_infers_the_types_of_attention_in_core_ml(name: str, tmp_pat
     assert [tuple(v.shape) for v in (*operands, *attention.outputs, *function.outputs)] == shapes
 
 
-def test_masks_of_one_structure_and_other_contents_are_told_apart(tmp_path: Path) -> None:
+def test_masks_of_one_structure_and_other_contents_are_distinguished(tmp_path: Path) -> None:
     path, fused = tmp_path / "m.onnx", tmp_path / "fused.onnx"
     part = (
         "t{n} = Transpose k perm=[0,1,3,2]\ns{n} = MatMul {q} t{n}\nd{n} = Mul s{n} scale\n"

@@ -86,7 +86,7 @@ def test_another_result_is_wrong(folder: Path, monkeypatch: pytest.MonkeyPatch) 
         ),
     ],
 )
-def test_faults_that_others_find_late_or_never_are_no_disagreement(
+def test_faults_that_others_find_late_or_never_are_not_disagreements(
     opset: int, body: str, verdict: Verdict, tmp_path: Path
 ) -> None:
     from tests.wild.stages import Judge  # noqa: PLC0415  needs the oracle

@@ -32,6 +32,7 @@ _PACKAGES = (
     ("onnxruntime", "ort"),
     ("iree-base-compiler", "iree"),
     ("iree-base-runtime", "iree"),
+    ("llvmlite", "native"),
     ("mpi4py", "mpi"),
     ("pillow", "image"),
     ("onnx", "test"),
@@ -41,7 +42,12 @@ _PACKAGES = (
 
 
 # The package that an engine of ours is an adapter to, as it is imported, and its extra.
-_NEEDED = {"onnxruntime": ("onnxruntime", "ort"), "iree": ("iree", "iree"), "mpi": ("mpi4py", "mpi")}
+_NEEDED = {
+    "onnxruntime": ("onnxruntime", "ort"),
+    "iree": ("iree", "iree"),
+    "mpi": ("mpi4py", "mpi"),
+    "native": ("llvmlite", "native"),
+}
 
 
 def examine() -> DoctorReport:

@@ -34,10 +34,8 @@ from commonir.notation.functions import Number
 from commonir.notation.traversal import children, free, put, walk
 from commonir.symbolic import (
     Dim,
-    DimExpr,
     Floor,
     Max,
-    Symbol,
     at_least,
     atom_dim,
     bounds,
@@ -50,6 +48,7 @@ from commonir.symbolic import (
     is_plainly_at_least,
     is_tight,
     largest,
+    linear_in,
     names,
     plain,
     regrouped,
@@ -246,7 +245,7 @@ def solve(at: Dim, low: Dim, high: Dim, known: Mapping[str, Dim], i: str) -> tup
     `high` (`at` grows with `i`), False when it follows from `low`. None when `at` is neither linear in `i` nor linear
     in one floor of it.
     """
-    factor, rest = _linear_in(at, i)
+    factor, rest = linear_in(at, i)
     if factor is not None:
         if bounds(factor)[0] >= 1:
             return floor_div(high - 1 - extreme(rest, known, True), factor) + 1, True
@@ -267,27 +266,6 @@ def solve(at: Dim, low: Dim, high: Dim, known: Mapping[str, Dim], i: str) -> tup
             solved = solve(inner.num, bottom * inner.den, top * inner.den + inner.den, known, i)
             return None if solved is None else (solved[0], solved[1] == (c > 0))
     return None
-
-
-def _linear_in(at: Dim, i: str) -> tuple[Dim | None, Dim]:
-    """Returns the factor and the rest of `at = factor * i + rest`; None as factor when it is not linear in `i`."""
-    factor: Dim = 0
-    rest: Dim = 0
-    for m, c in terms_of(at).items():
-        holders = [a for a in m if i in names(atom_dim(a))]
-        if not holders:
-            rest = rest + DimExpr({m: c}) if m else rest + c
-        elif len(holders) == 1 and isinstance(holders[0], Symbol):
-            others: Dim = c
-            for a in m:
-                if a is not holders[0]:
-                    others = others * atom_dim(a)
-            if names(others):
-                return None, 0
-            factor = factor + others
-        else:
-            return None, 0
-    return factor, rest
 
 
 def ranges(

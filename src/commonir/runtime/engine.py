@@ -32,6 +32,7 @@ ENTRY_POINTS = "commonir.engines"
 _OURS = {
     "iree": "commonir.engines.iree:ENGINE",
     "mpi": "commonir.engines.mpi.engine:ENGINE",
+    "native": "commonir.runtime.native.engine:ENGINE",
     "numpy": "commonir.runtime.planner.engine:ENGINE",
     "onnxruntime": "commonir.engines.onnxruntime:ENGINE",
     "reference": "commonir.runtime.interpreter.engine:ENGINE",

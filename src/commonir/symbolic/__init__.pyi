@@ -9,6 +9,7 @@ from commonir.symbolic.analysis import extreme as extreme
 from commonir.symbolic.analysis import is_plainly_at_least as is_plainly_at_least
 from commonir.symbolic.analysis import is_tight as is_tight
 from commonir.symbolic.analysis import largest as largest
+from commonir.symbolic.analysis import linear_in as linear_in
 from commonir.symbolic.analysis import maxima_in as maxima_in
 from commonir.symbolic.analysis import names as names
 from commonir.symbolic.analysis import plain as plain

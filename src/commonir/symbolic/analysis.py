@@ -505,3 +505,24 @@ def coefficient(x: Dim, name: str) -> int | None:
         elif any(name in group for a in m for group in atom_dim(a).names):
             return None
     return result
+
+
+def linear_in(at: Dim, i: str) -> tuple[Dim | None, Dim]:
+    """Returns the factor and the rest of `at = factor * i + rest`; None as factor when it is not linear in `i`."""
+    factor: Dim = 0
+    rest: Dim = 0
+    for m, c in terms_of(at).items():
+        holders = [a for a in m if i in names(atom_dim(a))]
+        if not holders:
+            rest = rest + DimExpr({m: c}) if m else rest + c
+        elif len(holders) == 1 and isinstance(holders[0], Symbol):
+            others: Dim = c
+            for a in m:
+                if a is not holders[0]:
+                    others = others * atom_dim(a)
+            if names(others):
+                return None, 0
+            factor = factor + others
+        else:
+            return None, 0
+    return factor, rest

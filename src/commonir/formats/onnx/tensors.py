@@ -51,13 +51,13 @@ class ToldError(TensorError):
 
 
 class WrappedData(InlineData):
-    """Elements that are the low bits of integers that a file states: `stated`, as packed numbers of the field."""
+    """Elements that are the low bits of integers in a file: `stated_numbers`, as packed numbers of the field."""
 
-    __slots__ = ("stated",)
+    __slots__ = ("stated_numbers",)
 
-    def __init__(self, type: TensorType, content: bytes | memoryview, stated: bytes | memoryview) -> None:
+    def __init__(self, type: TensorType, content: bytes | memoryview, stated_numbers: bytes | memoryview) -> None:
         super().__init__(type, content)
-        self.stated = stated
+        self.stated_numbers = stated_numbers
 
 
 class WrappedError(TensorError):
@@ -230,7 +230,7 @@ def write_typed(data: Data, into: TensorProto) -> None:
     into.ClearField(name)
     content = data.buffer()
     if isinstance(data, WrappedData):
-        content, code = memoryview(data.stated), _WIDE[name]
+        content, code = memoryview(data.stated_numbers), _WIDE[name]
     size_bytes = struct.calcsize(code)
     for start in range(0, len(content), _WRITTEN_ELEMENTS * size_bytes):
         part = content[start : start + _WRITTEN_ELEMENTS * size_bytes]

@@ -92,7 +92,7 @@ class _Names:
 
 
 def _stem(owner: object, graph: onnx.Graph | onnx.LocalFunction) -> str:
-    """What the name of an unnamed value begins with: the operator, or a short word for constants, which are many."""
+    """Returns the start of the name of an unnamed value: the operator, or a short word for constants."""
     match owner:
         case onnx.Initializer() | onnx.SparseInitializer():
             return _CONSTANT

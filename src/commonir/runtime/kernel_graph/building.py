@@ -1,0 +1,269 @@
+"""Builds graphs of kernels from operations.
+
+A composite is one kernel, by substitution: sums over short rows and what uses them then stay in the nearest cache.
+Where rows are long, each operation of its body is a node. Constants of one value become numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+import numpy as np
+
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import TensorType
+from commonir.notation import (
+    Access,
+    Const,
+    Expr,
+    Fold,
+    Kernel,
+    NotationError,
+    Tensor,
+    fuse,
+    indices,
+    join,
+    lift,
+    ranges,
+    replace_accesses,
+    walk,
+)
+from commonir.ods import Form, Op, infer, known_data, known_dims
+from commonir.runtime.interpreter.evaluation import evaluate_kernel
+from commonir.runtime.interpreter.operations import constant_array, flat_values, named_operands
+from commonir.runtime.kernel_graph.graph import Array, KernelGraph, KernelNode, TensorSpec
+from commonir.runtime.values import compute_dtype
+from commonir.symbolic import Dim
+
+LONG_ROW = 4096
+"""Elements of a row from which on it does not stay in the nearest cache between two passes over it."""
+
+FOLDED_ELEMENTS = 1 << 22
+"""Nodes of constants are computed while building if they have at most this many elements."""
+
+
+class NotAKernel(Exception):
+    """The operation is computed in another way than by kernels."""
+
+
+class GraphBuilder:
+    """Adds operations to a graph. Names of tensors are unique numbers."""
+
+    def __init__(self) -> None:
+        self.graph = KernelGraph()
+        self._names: dict[Value, str] = {}
+        self._count = 0
+
+    def input(self, value: Value) -> str:
+        """Returns the name of a value from outside, which becomes an input."""
+        name = self._names.get(value)
+        if name is None:
+            name = self._names[value] = self._new_name("in")
+            self.graph.inputs[name] = _spec_of(value)
+        return name
+
+    def value_of(self, name: str) -> Value:
+        """Returns the value of an input."""
+        return next(v for v, n in self._names.items() if n == name)
+
+    def output(self, value: Value) -> None:
+        """Makes a value a result of the graph."""
+        self.graph.outputs.append(self._names[value])
+
+    def name_of(self, value: Value) -> str | None:
+        """Returns the name of a value that the graph has; None for others."""
+        return self._names.get(value)
+
+    def add(self, op: Operation) -> None:
+        """Adds the nodes of an operation. Raises: NotAKernel; then nothing is added."""
+        if not isinstance(op, Op) or op.regions:
+            raise NotAKernel(op.name)
+        for v in (*op.operands, *op.results):
+            _spec_of(v)
+        given = {v: self.input(v) for v in op.operands}
+        self._names.update(zip(op.results, self._nodes_of(op, given), strict=True))
+
+    def _nodes_of(self, op: Op, given: Mapping[Value, str]) -> list[str]:
+        """Returns the names of the results of an operation."""
+        constant = _constant_of(op)
+        if constant is not None:
+            return [self._constant(constant)]
+        if _symbolic_dims_of(op) is not None:
+            return [self._node(op, self._kernels(op, given)[0], _spec_of(op.results[0]))]
+        if op.form is Form.COMPOSITE and _has_long_rows(kernels := self._kernels(op, given)):
+            return self._nodes_of_body(op, given)
+        kernels = self._kernels(op, given)
+        return [self._node(op, kernel, _spec_of(v)) for kernel, v in zip(kernels, op.results, strict=True)]
+
+    def _nodes_of_body(self, op: Op, given: Mapping[Value, str]) -> list[str]:
+        derived = infer(op)
+        names = dict(
+            zip(flat_values(derived.inputs), [given[v] for v in flat_values(op.grouped_operands())], strict=True)
+        )
+        for inner in derived.body:
+            names.update(zip(inner.results, self._nodes_of(_defined(inner), names), strict=True))
+        return [names[v] for v in derived.outputs]
+
+    def _kernels(self, op: Op, given: Mapping[Value, str]) -> list[Kernel]:
+        """Returns the kernels of the results of an operation, which read its operands by their names here."""
+        constant = _constant_of(op)
+        if constant is not None:
+            return [self._constant_kernel(op, constant)]
+        dims = _symbolic_dims_of(op)
+        if dims is not None:
+            return [_kernel_of_dims(dims, _spec_of(op.results[0]))]
+        if op.form not in (Form.KERNEL, Form.COMPOSITE) or (op.form is Form.COMPOSITE and op.infers_types):
+            raise NotAKernel(op.name)
+        derived = infer(op)
+        if derived.is_data_dependent:
+            raise NotAKernel(op.name)
+        if op.form is Form.KERNEL:
+            operands = named_operands(op, [given[v] for v in op.operands])
+            return [
+                Kernel(k.axes, replace_accesses(k.body, lambda a: _renamed(a, operands)), tuple(extents.items()))
+                for k, extents in zip(derived.kernels, derived.extents, strict=True)
+            ]
+        names = dict(
+            zip(flat_values(derived.inputs), [given[v] for v in flat_values(op.grouped_operands())], strict=True)
+        )
+        made: dict[str, Kernel] = {}
+        for inner in derived.body:
+            for v, kernel in zip(inner.results, self._kernels(_defined(inner), names), strict=True):
+                names[v] = self._new_name("t")
+                made[names[v]] = kernel
+        try:
+            return [fuse(made[names[v]], made) if names[v] in made else _copy_of(v, names[v]) for v in derived.outputs]
+        except NotationError as error:
+            raise NotAKernel(f"{op.name}: {error}") from None
+
+    def _node(self, op: Op, kernel: Kernel, spec: TensorSpec) -> str:
+        extents, _ = ranges(kernel)
+        name = self._new_name("v")
+        kernel = self._with_numbers(kernel)
+        node = KernelNode(name, Kernel(kernel.axes, kernel.body), extents, spec, (op.name,))
+        folded = self._folded(node)
+        if folded is not None:
+            self.graph.constants[name] = folded
+        else:
+            self.graph.nodes[name] = node
+        return name
+
+    def _with_numbers(self, kernel: Kernel) -> Kernel:
+        """Returns the kernel with constants of one element as numbers."""
+
+        def number(a: Access) -> Expr:
+            array = self.graph.constants.get(a.tensor.name)
+            if array is None or array.size != 1 or a.tensor.steps or array.dtype.kind == "c":
+                return a
+            return Const(array.reshape(-1)[0].item(), a.dtype)
+
+        return Kernel(kernel.axes, replace_accesses(kernel.body, number), kernel.extents)
+
+    def _folded(self, node: KernelNode) -> Array | None:
+        """Returns the elements of a node that only reads constants; None for others."""
+        reads = node.reads()
+        dims = [*node.extents.values(), *node.spec.shape]
+        if not all(isinstance(d, int) for d in dims) or any(r not in self.graph.constants for r in reads):
+            return None
+        shape = [d for d in node.spec.shape if isinstance(d, int)]
+        if not reads or node.symbols() or prod(shape) > FOLDED_ELEMENTS:
+            return None
+        extents = {i: n for i, n in node.extents.items() if isinstance(n, int)}
+        arrays = {r: _computed(self.graph.constants[r]) for r in reads}
+        return evaluate_kernel(node.kernel, extents, arrays, compute_dtype)
+
+    def _constant(self, array: Array) -> str:
+        name = self._new_name("c")
+        self.graph.constants[name] = array
+        return name
+
+    def _constant_kernel(self, op: Op, array: Array) -> Kernel:
+        """Returns a kernel for a constant inside of a composite: a number, or a read of a constant of the graph."""
+        spec = _spec_of(op.results[0])
+        axes = indices("i", array.ndim)
+        if array.size > 0 and array.dtype.kind != "c" and bool(np.all(array == array.reshape(-1)[0])):
+            body: Expr = Const(array.reshape(-1)[0].item(), spec.element)
+        else:
+            body = Tensor(self._constant(array), spec.shape, spec.element)[axes]
+        return Kernel(axes, body, tuple([(f"i{n}", size) for n, size in enumerate(array.shape)]))
+
+    def _new_name(self, prefix: str) -> str:
+        self._count += 1
+        return f"{prefix}{self._count}"
+
+
+def _copy_of(value: Value, name: str) -> Kernel:
+    """Returns the kernel of a result that is an operand."""
+    spec = _spec_of(value)
+    axes = indices("i", len(spec.shape))
+    return Kernel(axes, Tensor(name, spec.shape, spec.element)[axes])
+
+
+def _renamed(a: Access, names: Mapping[str, str]) -> Access:
+    t = a.tensor
+    return Access(Tensor(names[t.name], t.shape, t.dtype, t.steps), a.at)
+
+
+def _defined(op: Operation) -> Op:
+    if not isinstance(op, Op):
+        raise NotAKernel(op.name)
+    return op
+
+
+def _computed(array: Array) -> Array:
+    return array.astype(np.float32) if array.dtype.kind in "fV" and array.dtype.itemsize < 4 else array
+
+
+def _constant_of(op: Op) -> Array | None:
+    """Returns the elements of a constant; None for other operations."""
+    if op.form is not Form.STRUCTURAL:
+        data = known_data(op.results[0]) if len(op.results) == 1 else None
+        return None if data is None else data.array()
+    if len(op.results) == 1 and _symbolic_dims_of(op) is not None:
+        return None
+    array = constant_array(op, {}) if len(op.results) == 1 else None
+    if array is None:
+        raise NotAKernel(op.name)
+    return array
+
+
+def _symbolic_dims_of(op: Op) -> tuple[Dim, ...] | None:
+    """Returns the elements of a constant of dims that are not all known before running; None for other operations."""
+    dims = known_dims(op.results[0]) if op.form is Form.STRUCTURAL and len(op.results) == 1 else None
+    return None if dims is None or all(isinstance(d, int) for d in dims) else dims
+
+
+def _kernel_of_dims(dims: Sequence[Dim], spec: TensorSpec) -> Kernel:
+    """Returns the kernel of a constant of dims."""
+    numbers = [lift(d, spec.element) for d in dims]
+    if not spec.shape:
+        return Kernel((), numbers[0])
+    (i,) = indices("i", 1)
+    return Kernel((i,), join(i, numbers, [1] * len(numbers)), (("i0", len(numbers)),))
+
+
+def _has_long_rows(kernels: Sequence[Kernel]) -> bool:
+    """Returns whether a kernel folds more elements than the nearest cache holds."""
+    for kernel in kernels:
+        extents = dict(kernel.extents)
+        for e in walk(kernel.body):
+            if isinstance(e, Fold) and _count([extents.get(i, 1) for i in e.over]) > LONG_ROW:
+                return True
+    return False
+
+
+def _count(dims: Sequence[Dim]) -> int:
+    return prod([d for d in dims if isinstance(d, int)])
+
+
+def _spec_of(value: Value) -> TensorSpec:
+    """Returns the shape and element type of a value. Raises: NotAKernel for what is not a tensor of known rank."""
+    type = value.type
+    if not isinstance(type, TensorType) or type.shape is None:
+        raise NotAKernel(str(type))
+    dims = [d for d in type.shape if d is not None]
+    kind, bits = type.element.kind, type.element.bits
+    if len(dims) < len(type.shape) or kind not in ("bool", "int", "uint", "float") or (kind == "float" and bits < 16):
+        raise NotAKernel(str(type))
+    return TensorSpec(tuple(dims), type.element)

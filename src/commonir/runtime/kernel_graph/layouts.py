@@ -1,0 +1,212 @@
+"""Layouts: the order of a value's axes in memory, and the zeros around it. A layout belongs to a value, not to a node.
+
+A contraction with constants wants the axis that only the constants have last in its result, and the axis that it sums
+last in what it reads. Other nodes take the layout of what they read or of their readers. Where readers pad with zeros,
+the value has a border of zeros, and padded reads are plain ones. Inputs and outputs are row-major: copies change them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.base.tuples import NamedTuple
+from commonir.notation import Access, Expr, Kernel, Padded, Tensor, free, indices, replace_accesses
+from commonir.runtime.kernel_graph.contraction import contraction_of
+from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec
+from commonir.symbolic import Dim, names, plain
+
+Border = tuple[tuple[int, int], ...]
+"""Zeros before and after a value along each axis."""
+
+
+class MemoryLayout(NamedTuple):
+    """Where elements lie: distances along each axis and the position of the first one, in elements, and all of them.
+
+    `order` are the axes from the longest distance to 1.
+    """
+
+    strides: tuple[Dim, ...]
+    offset: Dim
+    size: Dim
+    border: Border
+    order: tuple[int, ...]
+
+    @property
+    def is_row_major(self) -> bool:
+        """Whether elements lie one after another in row-major order."""
+        return self.order == tuple(range(len(self.order))) and not self.has_border
+
+    @property
+    def has_border(self) -> bool:
+        """Whether there are zeros around the value."""
+        return any(pads != (0, 0) for pads in self.border)
+
+
+def layout_of(shape: Sequence[Dim], order: Sequence[int] | None = None, border: Border = ()) -> MemoryLayout:
+    """Returns the layout of a shape; row-major without a border by default."""
+    axes = tuple(order) if order is not None else tuple(range(len(shape)))
+    pads = border or ((0, 0),) * len(shape)
+    strides: list[Dim] = [0] * len(shape)
+    step: Dim = 1
+    for a in reversed(axes):
+        strides[a] = step
+        step = step * (shape[a] + sum(pads[a]))
+    offset: Dim = 0
+    for stride, (before, _) in zip(strides, pads, strict=True):
+        offset = offset + stride * before
+    return MemoryLayout(tuple(strides), offset, step, pads, axes)
+
+
+def assign_layouts(graph: KernelGraph) -> dict[str, MemoryLayout]:
+    """Returns the layouts of all inputs and nodes, after adding copies of inputs and outputs where these differ."""
+    last = _preferred_last_axes(graph)
+    borders = _borders(graph)
+    _copy_inputs(graph, last, borders)
+    _copy_outputs(graph, last, borders)
+    out = {name: layout_of(spec.shape) for name, spec in graph.inputs.items()}
+    for name, node in graph.nodes.items():
+        is_result = name in graph.outputs
+        order = _order(len(node.spec.shape), None if is_result else last.get(name))
+        out[name] = layout_of(node.spec.shape, order, () if is_result else borders.get(name, ()))
+    return out
+
+
+def _order(rank: int, last: int | None) -> tuple[int, ...]:
+    axes = list(range(rank))
+    if last is not None:
+        axes.remove(last)
+        axes.append(last)
+    return tuple(axes)
+
+
+def _preferred_last_axes(graph: KernelGraph) -> dict[str, int]:
+    """Returns the axis that is to be last in memory, of values for which it is not the last one in the program."""
+    wanted: dict[str, int] = {}
+    for node in graph.nodes.values():
+        wanted.update(_wanted_by_contraction(graph, node))
+    changed = True
+    while changed:
+        changed = False
+        for node in graph.nodes.values():
+            for read, axes in _same_positions(node):
+                for source, to, pairs in ((read, node.name, axes), (node.name, read, {b: a for a, b in axes.items()})):
+                    if source in wanted and to not in wanted and wanted[source] in pairs and to not in graph.constants:
+                        wanted[to] = pairs[wanted[source]]
+                        changed = True
+    return {name: axis for name, axis in wanted.items() if axis != len(graph.spec(name).shape) - 1}
+
+
+def _wanted_by_contraction(graph: KernelGraph, node: KernelNode) -> dict[str, int]:
+    """Returns the last axes of the result and the left factor of a contraction with a constant."""
+    found = contraction_of(node)
+    if found is None:
+        return {}
+    left, right = found.left, found.right
+    if left.tensor.name in graph.constants:
+        left, right = right, left
+    if right.tensor.name not in graph.constants or left.tensor.name in graph.constants:
+        return {}
+    out: dict[str, int] = {}
+    own = [i for i in free(right) if i not in free(left)]
+    axes = [n for n, a in enumerate(node.kernel.axes) if plain(a) in own]
+    if axes:
+        out[node.name] = max(axes, key=lambda n: _size(node.spec.shape[n]))
+    summed = [n for n, p in enumerate(left.at) if not isinstance(p, Expr) and plain(p) in found.fold.over]
+    if summed and not any(_changes_axes(left, n) for n in summed):
+        out[left.tensor.name] = max(summed, key=lambda n: _size(left.tensor.source.shape[n]))
+    return out
+
+
+def _changes_axes(a: Access, axis: int) -> bool:
+    """Returns whether views between an access and its tensor change which axis is read, or pad it."""
+    return any(
+        not isinstance(view, Padded) or (view.before[axis], view.after[axis]) != (0, 0) for view, _ in a.tensor.steps
+    )
+
+
+def _size(dim: Dim) -> int:
+    return dim if isinstance(dim, int) else 64
+
+
+def _same_positions(node: KernelNode) -> list[tuple[str, dict[int, int]]]:
+    """Returns the tensors that a node reads along its own axes: for axes of the tensor, those of the node."""
+    out: list[tuple[str, dict[int, int]]] = []
+    for a in node.accesses():
+        if any(isinstance(p, Expr) for p in a.at) or any(not isinstance(v, Padded) for v, _ in a.tensor.steps):
+            continue
+        if len(a.at) != len(node.kernel.axes):
+            continue
+        pairs: dict[int, int] = {}
+        for n, p in enumerate(a.at):
+            used = () if isinstance(p, Expr) else names(p)
+            for m, axis in enumerate(node.kernel.axes):
+                if plain(axis) is not None and plain(axis) in used and n == m:
+                    pairs[n] = m
+        if len(pairs) > len(a.at) // 2:
+            out.append((a.tensor.name, pairs))
+    return out
+
+
+def _borders(graph: KernelGraph) -> dict[str, Border]:
+    """Returns the zeros that readers of nodes and inputs pad with."""
+    out: dict[str, Border] = {}
+    for node in graph.nodes.values():
+        for a in node.accesses():
+            if not a.tensor.steps or a.tensor.name in graph.constants:
+                continue
+            view, shape = a.tensor.steps[0]
+            if not isinstance(view, Padded) or view.mode != "constant" or view.fill != 0:
+                continue
+            pads = [(max(_amount(b), 0), max(_amount(c), 0)) for b, c in zip(view.before, view.after, strict=True)]
+            if a.dtype.kind != "float" or any(not isinstance(p, int) for p in (*view.before, *view.after)):
+                continue
+            before = out.get(a.tensor.name, ((0, 0),) * len(shape))
+            out[a.tensor.name] = tuple([(max(p[0], q[0]), max(p[1], q[1])) for p, q in zip(before, pads, strict=True)])
+    return out
+
+
+def _amount(dim: Dim) -> int:
+    return dim if isinstance(dim, int) else 0
+
+
+def _copy_inputs(graph: KernelGraph, last: dict[str, int], borders: dict[str, Border]) -> None:
+    """Adds copies of inputs that contractions read in another layout, or through padding."""
+    contracted = {
+        a.tensor.name for node in graph.nodes.values() if contraction_of(node) is not None for a in node.accesses()
+    }
+    for name in [n for n in graph.inputs if n in contracted and (n in last or n in borders)]:
+        copy = f"{name} copy"
+        node = _copy(graph, copy, name)
+        for user in graph.nodes.values():
+            user.kernel = Kernel(user.kernel.axes, _reading(user.kernel.body, name, copy))
+        graph.nodes = {copy: node, **graph.nodes}
+        if name in last:
+            last[copy] = last[name]
+        if name in borders:
+            borders[copy] = borders[name]
+
+
+def _copy_outputs(graph: KernelGraph, last: dict[str, int], borders: dict[str, Border]) -> None:
+    """Computes outputs in the layout that they prefer, and copies them."""
+    for n, name in enumerate(graph.outputs):
+        if name in graph.nodes and (name in last or name in borders):
+            copy = f"{name} output {n}"
+            graph.nodes[copy] = _copy(graph, copy, name)
+            graph.outputs[n] = copy
+
+
+def _copy(graph: KernelGraph, name: str, source: str) -> KernelNode:
+    spec: TensorSpec = graph.spec(source)
+    axes = indices("i", len(spec.shape))
+    kernel = Kernel(axes, Tensor(source, spec.shape, spec.element)[axes])
+    return KernelNode(name, kernel, {f"i{n}": d for n, d in enumerate(spec.shape)}, spec, ("copy",))
+
+
+def _reading(body: Expr, name: str, to: str) -> Expr:
+    """Returns an expression that reads another tensor in place of one."""
+
+    def moved(a: Access) -> Access:
+        t = a.tensor
+        return a if t.name != name else Access(Tensor(to, t.shape, t.dtype, t.steps), a.at)
+
+    return replace_accesses(body, moved)

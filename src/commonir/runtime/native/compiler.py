@@ -1,0 +1,77 @@
+"""LLVM through llvmlite: text to object code, and object code to functions in memory.
+
+llvmlite is an optional package (extra `native`), imported here only. LLVM ends the process when it generates code from
+malformed IR, so every module is verified first.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from commonir.base.codes import MISSING_PACKAGE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
+from commonir.runtime.native.target import Target, target_of
+
+
+@cache
+def _llvm() -> Any:
+    """Returns the binding of LLVM, which is untyped, ready for all processors. Raises: DiagnosticError (E0705)."""
+    try:
+        llvm: Any = import_module("llvmlite.binding")
+    except ImportError as error:
+        message = "the engine 'native' needs the package llvmlite"
+        help = "python -m pip install 'commonir[native]'"
+        raise DiagnosticError(Diagnostic(MISSING_PACKAGE, message, notes=[str(error)], help=help)) from error
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm
+
+
+@cache
+def host_target() -> Target:
+    """Returns the processor that this process runs on. Raises: DiagnosticError (E0705 without llvmlite)."""
+    llvm = _llvm()
+    return target_of(llvm.get_process_triple(), llvm.get_host_cpu_name(), dict(llvm.get_host_cpu_features()))
+
+
+def object_code(text: str, target: Target) -> bytes:
+    """Returns the object code of a module. Raises: InternalError when the text is not a valid module."""
+    llvm = _llvm()
+    try:
+        module = llvm.parse_assembly(text)
+        module.verify()
+    except RuntimeError as error:
+        raise InternalError(f"generated code is not valid: {error}") from error
+    module.triple = target.triple
+    machine = _machine(target)
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    # Vectors and unrolled loops are chosen before.
+    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+    passes = llvm.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(module, passes)
+    return machine.emit_object(module)
+
+
+def _machine(target: Target) -> Any:
+    chosen = _llvm().Target.from_triple(target.triple)
+    return chosen.create_target_machine(cpu=target.cpu, features=target.features, opt=2, codemodel="jitdefault")
+
+
+class Library:
+    """Machine code in memory: its functions can be called while it lives."""
+
+    def __init__(self, objects: Iterable[bytes], target: Target) -> None:
+        llvm = _llvm()
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target))
+        for data in objects:
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+        self._engine.finalize_object()
+
+    def function(self, name: str, parameters: int) -> Callable[..., None]:
+        """Returns a function whose parameters are addresses and integers of 64 bits."""
+        prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * parameters)
+        return prototype(self._engine.get_function_address(name))

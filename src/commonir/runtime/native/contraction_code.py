@@ -1,0 +1,413 @@
+"""Code of contractions: tiles of rows by vectors of columns in registers, the whole sum at once.
+
+Rows of the left factor are numbers broadcast from wherever they lie, so a convolution over channels in memory order is
+a matrix product without copies. The right factor is read in panels of a tile's columns: packed ones where it is a
+constant, in place where its columns are contiguous, else transposed into a panel on the stack. What follows the sum is
+computed on the registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.tuples import NamedTuple
+from commonir.ir.types import f32
+from commonir.notation import Access, Apply, Fold, free, index, walk
+from commonir.runtime.native.kernel_code import Buffer, KernelCode
+from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue, Variable
+from commonir.runtime.native.loop_kernel import Layouts, LoopKernel, read_of
+from commonir.runtime.native.target import Target
+from commonir.symbolic import Dim, DimExpr, linear_in, names, substitute
+
+Array = NDArray[np.generic]
+
+STACK_FLOATS = 1 << 15
+"""The most numbers of a panel that is packed while running."""
+
+SYMBOLIC_ROWS = 64
+"""The number of rows that tiles are chosen for where it is not known."""
+
+
+class Tile(NamedTuple):
+    """Rows, and vectors of columns, that are computed together."""
+
+    rows: int
+    vectors: int
+
+
+class Factor(NamedTuple):
+    """A read that is linear in all indices: the address where all are zero, and the step of each."""
+
+    name: str
+    start: Dim
+    steps: Mapping[str, Dim]
+
+
+class Plan(NamedTuple):
+    """How a contraction is computed.
+
+    `column` is the axis that vectors run along, `rows` are those of the left factor alone, `batch` the others. `sums`
+    are folded, in the order of memory of the left factor.
+    """
+
+    kernel: LoopKernel
+    fold: Fold
+    left: Factor
+    right: Factor
+    column: str
+    rows: tuple[str, ...]
+    batch: tuple[str, ...]
+    sums: tuple[str, ...]
+
+    def extent(self, name: str) -> Dim:
+        """Returns the range of an index."""
+        return self.kernel.extents[name]
+
+    @property
+    def terms(self) -> int | None:
+        """The number of terms of each sum; None if it is not known."""
+        counts = [self.extent(i) for i in self.sums]
+        return prod([n for n in counts if isinstance(n, int)]) if all(isinstance(n, int) for n in counts) else None
+
+
+def plan_of(kernel: LoopKernel, layouts: Layouts) -> Plan | None:
+    """Returns the plan of a simplified kernel; None if it has no contraction that tiles pay for."""
+    if not kernel.axes or kernel.steps[-1] != 1:
+        return None
+    for fold in kernel.folds():
+        if fold.fn == "add" and fold.dtype is f32 and isinstance(fold.body, Apply) and fold.body.fn == "multiply":
+            plan = _plan(kernel, fold, fold.body.args, layouts)
+            if plan is not None and _is_only_fold(kernel, fold):
+                return plan
+    return None
+
+
+def _is_only_fold(kernel: LoopKernel, fold: Fold) -> bool:
+    return [e for e in walk(kernel.body) if isinstance(e, Fold)] == [fold]
+
+
+def _plan(kernel: LoopKernel, fold: Fold, factors: Sequence[object], layouts: Layouts) -> Plan | None:
+    column = kernel.axes[-1]
+    if not all(isinstance(a, Access) and a.dtype is f32 for a in factors):
+        return None
+    left, right = [a for a in factors if isinstance(a, Access)]
+    if column in free(left) and column not in free(right):
+        left, right = right, left
+    if column in free(left) or column not in free(right):
+        return None
+    a, b = _factor(left, kernel, layouts), _factor(right, kernel, layouts)
+    if a is None or b is None:
+        return None
+    others = [i for i in kernel.axes if i != column]
+    rows = tuple([i for i in others if i in a.steps and i not in b.steps])
+    batch = tuple([i for i in others if i not in rows])
+    if any(i not in a.steps or i not in b.steps for i in fold.over):
+        return None
+    sums = tuple(sorted(fold.over, key=lambda i: _distance(a.steps[i]), reverse=True))
+    return Plan(kernel, fold, a, b, column, rows, batch, sums)
+
+
+def _distance(step: Dim) -> int:
+    """Returns a step for comparison; those that are not known are long."""
+    return step if isinstance(step, int) else 1 << 62
+
+
+def _factor(a: Access, kernel: LoopKernel, layouts: Layouts) -> Factor | None:
+    read = read_of(a, layouts, kernel.extents)
+    if read.guards or read.data:
+        return None
+    steps: dict[str, Dim] = {}
+    for i in names(read.address):
+        c = linear_in(read.address, i)[0]
+        if c is None:
+            return None
+        steps[i] = c
+    start = substitute(read.address, dict.fromkeys(steps, 0)) if isinstance(read.address, DimExpr) else read.address
+    return Factor(a.tensor.name, start, steps)
+
+
+def tile_of(rows: Dim, columns: Dim, target: Target) -> Tile:
+    """Returns the tile with the fewest cycles, counting what tiles compute twice or in vain."""
+    m = rows if isinstance(rows, int) else SYMBOLIC_ROWS
+    vectors = -(-(columns if isinstance(columns, int) else SYMBOLIC_ROWS) // target.lanes())
+    best, result = float("inf"), Tile(1, 1)
+    for nv in (1, 2, 3, 4):
+        for mr in range(1, min(m, 24) + 1):
+            if mr * nv + nv + 1 > target.registers + (nv == 4):
+                continue
+            full, rest = divmod(vectors, nv)
+            cycles = -(-m // mr) * (full * _cycles(mr, nv) + (_cycles(mr, rest) if rest else 0))
+            if cycles < best:
+                best, result = cycles, Tile(mr, nv)
+    return result
+
+
+def _cycles(rows: int, vectors: int) -> float:
+    """Returns the cycles of a tile for each term: two products or two loads in each, and four for the latency."""
+    return max(rows * vectors, rows + vectors, 4) + 0.1 * rows + 0.3 * vectors
+
+
+def packed(plan: Plan, array: Array, tile: Tile, lanes: int) -> Array:
+    """Returns a constant right factor in panels, whose last columns are padded with zeros."""
+    extents = [plan.extent(i) for i in (*plan.sums, plan.column)]
+    counts = [n for n in extents if isinstance(n, int)]
+    steps = [s * array.itemsize for i in (*plan.sums, plan.column) if isinstance(s := plan.right.steps[i], int)]
+    assert isinstance(plan.right.start, int)
+    flat = np.ascontiguousarray(array).reshape(-1)[plan.right.start :]
+    view = np.lib.stride_tricks.as_strided(flat, counts, steps)
+    matrix = np.ascontiguousarray(view).reshape(prod(counts[:-1]), counts[-1])
+    width = -(-counts[-1] // lanes) * lanes
+    full = np.zeros((len(matrix), width), array.dtype)
+    full[:, : counts[-1]] = matrix
+    panels = [full[:, j : j + v * lanes].reshape(-1) for j, v in _panels(counts[-1], tile.vectors, lanes)]
+    return np.concatenate(panels)
+
+
+def _panels(columns: int, vectors: int, lanes: int) -> Iterator[tuple[int, int]]:
+    """Yields the first column and the number of vectors of each panel."""
+    left = -(-columns // lanes)
+    at = 0
+    while at < left:
+        n = min(vectors, left - at)
+        yield at * lanes, n
+        at += n
+
+
+class ContractionCode:
+    """Adds the code of a contraction to a function."""
+
+    def __init__(self, code: KernelCode, function: Function, target: Target, plan: Plan, out: Buffer) -> None:
+        self._code = code
+        self._f = function
+        self._lanes = target.lanes()
+        self._plan = plan
+        self._out = out
+        rows = prod([n for n in map(plan.extent, plan.rows) if isinstance(n, int)])
+        is_static = all(isinstance(plan.extent(i), int) for i in plan.rows)
+        self._rows: Dim = rows if is_static else _product(map(plan.extent, plan.rows))
+        self.tile = tile_of(self._rows, plan.extent(plan.column), target)
+
+    def emit(self, packed_pointer: LlvmValue | None) -> None:
+        """Adds the loops; `packed_pointer` is the right factor in panels, if it is a constant."""
+        self._batches(self._plan.batch, packed_pointer)
+
+    def _batches(self, over: Sequence[str], packed_pointer: LlvmValue | None) -> None:
+        if over:
+            f = self._f
+            stop = self._code.size(self._plan.extent(over[0]))
+            with f.loop(f.integer(0), stop) as i, self._code.bound(over[0], i):
+                self._batches(over[1:], packed_pointer)
+            return
+        self._columns(packed_pointer)
+
+    # -- columns
+
+    def _columns(self, packed_pointer: LlvmValue | None) -> None:
+        """Adds all panels; the last vector of columns may be a part of one."""
+        f, lanes = self._f, self._lanes
+        extent = self._plan.extent(self._plan.column)
+        numbers = f.lane_numbers(LlvmType("i32", lanes))
+        if isinstance(extent, int):
+            step = self.tile.vectors * lanes
+            full = extent // step * step
+            with f.loop(f.integer(0), f.integer(full), step) as j:
+                self._panel(j, self.tile.vectors, None, packed_pointer)
+            rest = extent - full
+            if rest:
+                mask = numbers.compare("slt", rest % lanes) if rest % lanes else None
+                self._panel(f.integer(full), -(-rest // lanes), mask, packed_pointer)
+            return
+        n, start = self._code.size(extent), f.integer(0)
+        for vectors in dict.fromkeys((self.tile.vectors, 1)):
+            step = vectors * lanes
+            stop = f.binary("sdiv", "sdiv", n, step) * step
+            with f.loop(start, stop, step) as j:
+                self._panel(j, vectors, None, packed_pointer)
+            start = stop
+        with f.when(start.compare("slt", n)):
+            self._panel(start, 1, numbers.compare("slt", f.cast("trunc", n - start, "i32")), packed_pointer)
+
+    def _panel(self, j: LlvmValue, vectors: int, mask: LlvmValue | None, packed_pointer: LlvmValue | None) -> None:
+        """Adds all rows of a panel of columns from `j` on."""
+        f, plan = self._f, self._plan
+        right = plan.right
+        if packed_pointer is not None:
+            terms = plan.terms
+            assert terms is not None
+            pointer = f.element(packed_pointer, j * terms, "float")
+            source = _Columns(pointer, vectors * self._lanes, None)
+        elif right.steps[plan.column] == 1:
+            pointer = f.element(self._code.buffer(right.name).pointer, self._start(right, j), "float")
+            source = _Columns(pointer, None, mask)
+        else:
+            pointer = self._transposed(j, vectors, mask)
+            source = _Columns(pointer, vectors * self._lanes, None)
+        self._rows_of(j, vectors, mask, source)
+
+    def _start(self, factor: Factor, j: LlvmValue | None = None) -> LlvmValue:
+        """Returns the address of a factor at the batch here, and at a column."""
+        address: Dim = factor.start
+        for i in self._plan.batch:
+            address = address + index(i) * factor.steps.get(i, 0)
+        at = self._code.size(address)
+        return at if j is None else at + j * self._code.size(factor.steps.get(self._plan.column, 0))
+
+    def _transposed(self, j: LlvmValue, vectors: int, mask: LlvmValue | None) -> LlvmValue:
+        """Returns a panel on the stack, with columns gathered from where they lie."""
+        f, plan, lanes = self._f, self._plan, self._lanes
+        (k,) = plan.sums
+        terms = plan.terms
+        assert terms is not None
+        panel = f.array(F32, terms * vectors * lanes)
+        source = f.element(self._code.buffer(plan.right.name).pointer, self._start(plan.right, j), "float")
+        every = f.constant(LlvmType("i1", lanes), 1)
+        across = self._code.size(plan.right.steps[plan.column])
+        numbers = f.lane_numbers(LlvmType("i64", lanes)) * across
+        zero = f.constant(LlvmType("float", lanes), 0.0)
+        with f.loop(f.integer(0), f.integer(terms)) as at:
+            for v in range(vectors):
+                holds = every if mask is None or v < vectors - 1 else mask
+                place = at * self._code.size(plan.right.steps[k]) + across * (v * lanes)
+                x = f.gather(f.element(source, place, "float"), numbers, holds, zero)
+                f.store(x, f.element(panel, at * (vectors * lanes) + v * lanes, "float"))
+        return panel
+
+    # -- rows
+
+    def _rows_of(self, j: LlvmValue, vectors: int, mask: LlvmValue | None, source: _Columns) -> None:
+        f, rows = self._f, self.tile.rows
+        if isinstance(self._rows, int):
+            full = self._rows // rows * rows
+            with f.loop(f.integer(0), f.integer(full), rows) as i:
+                self._tile(i, rows, j, vectors, mask, source)
+            if full < self._rows:
+                # The last tile overlaps the one before it.
+                self._tile(f.integer(self._rows - rows), rows, j, vectors, mask, source)
+            return
+        m = self._code.size(self._rows)
+        full_rows = f.binary("sdiv", "sdiv", m, rows) * rows
+        with f.loop(f.integer(0), full_rows, rows) as i:
+            self._tile(i, rows, j, vectors, mask, source)
+        with f.loop(full_rows, m) as i:
+            self._tile(i, 1, j, vectors, mask, source)
+
+    def _tile(
+        self, i: LlvmValue, rows: int, j: LlvmValue, vectors: int, mask: LlvmValue | None, source: _Columns
+    ) -> None:
+        """Adds the sums of a tile, and what follows them."""
+        f, plan = self._f, self._plan
+        type = LlvmType("float", self._lanes)
+        sums = [[f.variable(type, 0.0) for _ in range(vectors)] for _ in range(rows)]
+        positions = [self._position(i + r) for r in range(rows)]
+        left = self._code.buffer(plan.left.name).pointer
+        base = self._start(plan.left)
+        pointers = [f.element(left, base + self._row_address(p), "float") for p in positions]
+        self._terms(plan.sums, pointers, source.pointer, sums, source)
+        for position, of_row in zip(positions, sums, strict=True):
+            self._finish(position, j, [s.get() for s in of_row], mask)
+
+    def _position(self, row: LlvmValue) -> dict[str, LlvmValue]:
+        """Returns the values of the indices of a row."""
+        f, plan = self._f, self._plan
+        out: dict[str, LlvmValue] = {}
+        for n, name in enumerate(reversed(plan.rows)):
+            if n == len(plan.rows) - 1:
+                out[name] = row
+            else:
+                size = self._code.size(plan.extent(name))
+                out[name] = f.binary("urem", "urem", row, size)
+                row = f.binary("udiv", "udiv", row, size)
+        return out
+
+    def _row_address(self, position: Mapping[str, LlvmValue]) -> LlvmValue:
+        out = self._f.integer(0)
+        for name, value in position.items():
+            out = out + value * self._code.size(self._plan.left.steps[name])
+        return out
+
+    def _terms(
+        self, over: Sequence[str], left: list[LlvmValue], right: LlvmValue, sums: list[list[Variable]], source: _Columns
+    ) -> None:
+        """Adds loops over the terms from some pointers on."""
+        f, plan = self._f, self._plan
+        name, rest = over[0], over[1:]
+        extent = plan.extent(name)
+        step = self._code.size(plan.left.steps[name])
+        right_step = self._right_step(name, rest, source)
+        if rest:
+            with f.loop(f.integer(0), self._code.size(extent)) as k:
+                moved = [f.element(p, k * step, "float") for p in left]
+                self._terms(rest, moved, f.element(right, k * right_step, "float"), sums, source)
+            return
+        count, start = self._code.size(extent), f.integer(0)
+        for unroll in (4, 1):
+            if isinstance(extent, int):
+                stop = f.integer((extent // unroll) * unroll)
+                if stop.number == start.number:
+                    continue
+            else:
+                stop = f.binary("sdiv", "sdiv", count, unroll) * unroll
+            with f.loop(start, stop, unroll) as k:
+                for u in range(unroll):
+                    self._term(
+                        [f.element(p, (k + u) * step, "float") for p in left],
+                        f.element(right, (k + u) * right_step, "float"),
+                        sums,
+                        source,
+                    )
+            start = stop
+
+    def _right_step(self, name: str, rest: Sequence[str], source: _Columns) -> LlvmValue:
+        """Returns the distance of terms in the right factor."""
+        if source.width is None:
+            return self._code.size(self._plan.right.steps[name])
+        counts = [self._plan.extent(i) for i in rest]
+        return self._f.integer(prod([n for n in counts if isinstance(n, int)]) * source.width)
+
+    def _term(self, left: list[LlvmValue], right: LlvmValue, sums: list[list[Variable]], source: _Columns) -> None:
+        f, lanes = self._f, self._lanes
+        type = LlvmType("float", lanes)
+        columns: list[LlvmValue] = []
+        for v in range(len(sums[0])):
+            pointer = f.element(right, f.integer(v * lanes), "float")
+            mask = source.mask if v == len(sums[0]) - 1 else None
+            x = f.load(pointer, type) if mask is None else f.masked_load(pointer, mask, f.constant(type, 0.0))
+            columns.append(x)
+        for pointer, of_row in zip(left, sums, strict=True):
+            x = f.splat(f.load(pointer, F32), lanes)
+            for column, s in zip(columns, of_row, strict=True):
+                s.set(f.fused_multiply_add(x, column, s.get()))
+
+    def _finish(
+        self, position: Mapping[str, LlvmValue], j: LlvmValue, sums: Sequence[LlvmValue], mask: LlvmValue | None
+    ) -> None:
+        """Adds what follows the sums of a row, and stores the results."""
+        plan, code = self._plan, self._code
+        with code.bound_all(position):
+            for v, x in enumerate(sums):
+                last = mask if v == len(sums) - 1 else None
+                with code.bound(plan.column, j + v * self._lanes, self._lanes, last):
+                    code.assume(plan.fold, x)
+                    code.store(code.value(plan.kernel.body), plan.kernel, self._out)
+
+
+class _Columns(NamedTuple):
+    """The right factor of a panel: a pointer, and the distance of terms if it is packed.
+
+    The last vector has a mask where it is a part of one that is not padded.
+    """
+
+    pointer: LlvmValue
+    width: int | None
+    mask: LlvmValue | None
+
+
+def _product(dims: Iterable[Dim]) -> Dim:
+    out: Dim = 1
+    for d in dims:
+        out = out * d
+    return out

@@ -1,0 +1,202 @@
+"""Code of a graph of kernels: a function for each different kernel, and one that calls them in order.
+
+The latter receives a table of addresses, one for each tensor, the values of symbols, and where faults are stored. Nodes
+whose code is equal, as in layers of one shape, share a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.tuples import NamedTuple
+from commonir.notation import Expr
+from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
+from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
+from commonir.runtime.native.contraction_code import STACK_FLOATS, ContractionCode, Plan, Tile, packed, plan_of
+from commonir.runtime.native.kernel_code import Buffer, Check, KernelCode
+from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmValue, Module
+from commonir.runtime.native.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
+from commonir.runtime.native.target import Target
+from commonir.runtime.values import compute_dtype
+from commonir.symbolic import names
+
+Array = NDArray[Any]
+
+MAIN = "run"
+"""The name of the function that computes the graph."""
+
+_STORAGE = {"bool": "i8", "float16": "half", "bfloat16": "bfloat", "float32": "float", "float64": "double"}
+
+
+def storage_of(dtype: np.dtype[Any]) -> str:
+    """Returns the LLVM type of the elements of an array in memory."""
+    return _STORAGE.get(dtype.name) or f"i{8 * dtype.itemsize}"
+
+
+class KernelCall(NamedTuple):
+    """A call of the main function: the function that computes a node, and the tensors and symbols it receives."""
+
+    function: str
+    node: str
+    tensors: tuple[str, ...]
+    symbols: tuple[str, ...]
+
+
+class GraphCode(NamedTuple):
+    """The text of a module, and what its main function expects.
+
+    `tensors` are the names of the tensors whose addresses are in its table, in order, `symbols` those of sizes.
+    """
+
+    text: str
+    tensors: tuple[str, ...]
+    symbols: tuple[str, ...]
+    checks: tuple[Check, ...]
+    calls: tuple[KernelCall, ...]
+
+
+def code_of(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], target: Target) -> GraphCode:
+    """Returns the code of a graph for layouts of its inputs and nodes. Raises: NotCompiled."""
+    return _GraphWriter(graph, layouts, target).written()
+
+
+class _GraphWriter:
+    def __init__(self, graph: KernelGraph, layouts: Mapping[str, MemoryLayout], target: Target) -> None:
+        self.graph = graph
+        self.layouts = layouts
+        self.target = target
+        self.module = Module(target.function_attributes)
+        self.checks: list[Check] = []
+        self._functions: dict[str, str] = {}
+        self._symbols = sorted({s for node in graph.nodes.values() for s in node.symbols()})
+
+    def written(self) -> GraphCode:
+        """Returns the module with all functions."""
+        calls = [self._call(node) for node in self.graph.nodes.values()]
+        tensors = list(dict.fromkeys([t for call in calls for t in call.tensors]))
+        main = Function(self.module, MAIN, [POINTER, POINTER, POINTER])
+        table, sizes, faults = main.arguments
+        at = {name: n for n, name in enumerate(tensors)}
+        values = {s: main.load(main.element(sizes, main.integer(n), "i64"), I64) for n, s in enumerate(self._symbols)}
+        for call in calls:
+            pointers = [main.load(main.element(table, main.integer(at[t]), "ptr"), POINTER) for t in call.tensors]
+            arguments = [faults, *[values[s] for s in call.symbols], *pointers]
+            main.add_line(f"call void @{call.function}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
+        main.add_line("ret void")
+        return GraphCode(str(self.module), tuple(tensors), tuple(self._symbols), tuple(self.checks), tuple(calls))
+
+    def _call(self, node: KernelNode) -> KernelCall:
+        """Returns the call that computes a node; a function is added if no equal one is there."""
+        writer = _NodeWriter(self, node)
+        text = str(writer.function)
+        name = self._functions.get(text)
+        if name is None:
+            name = self._functions[text] = writer.function.name = f"kernel{len(self._functions)}"
+            self.module.functions.append(writer.function)
+        return KernelCall(name, node.name, tuple(writer.tensors), tuple(writer.symbols))
+
+
+class _NodeWriter:
+    """Writes the function of a node. Its parameters are faults, sizes, and the tensors in the order of first use."""
+
+    def __init__(self, writer: _GraphWriter, node: KernelNode) -> None:
+        self._graph = writer.graph
+        self._target = writer.target
+        self._layouts = writer.layouts
+        self._checks = writer.checks
+        self.symbols = sorted(node.symbols())
+        self.function = Function(writer.module, "NAME", [POINTER, *[I64] * len(self.symbols)])
+        writer.module.functions.pop()
+        self._faults, *sizes = self.function.arguments
+        self._sizes = dict(zip(self.symbols, sizes, strict=True))
+        self.tensors: dict[str, LlvmValue] = {}
+        out = self._buffer(node.name)
+        for loops in loop_kernels(node.kernel, node.extents, out.layout):
+            self._emit(loops, node.reads(), out)
+        self.function.add_line("ret void")
+
+    def _emit(self, loops: LoopKernel, reads: Sequence[str], out: Buffer) -> None:
+        """Adds the loops of a kernel: tiles for a contraction, else a loop for each axis."""
+        layouts = {name: self._layout(name) for name in reads}
+        kernel = simplified(loops, layouts)
+        plan = plan_of(kernel, layouts)
+        if plan is None or not (self._is_packed(plan) or _has_columns(plan, self._target)):
+            forms = _forms_along_vectors(kernel, layouts, self._graph.constants)
+            buffers = {name: self._buffer(name, forms.get(name)) for name in reads}
+            code = self._code(buffers)
+            code.emit(simplified(loops, code.layouts), out)
+            return
+        packs = self._is_packed(plan)
+        code = self._code({name: self._buffer(name) for name in reads if not (packs and name == plan.right.name)})
+        code.start(kernel)
+        contraction = ContractionCode(code, self.function, self._target, plan, out)
+        contraction.emit(self._packed(plan, contraction.tile) if packs else None)
+
+    def _code(self, buffers: Mapping[str, Buffer]) -> KernelCode:
+        return KernelCode(self.function, self._target, buffers, self._sizes, self._faults, self._checks)
+
+    def _is_packed(self, plan: Plan) -> bool:
+        """Returns whether the right factor is a constant, the same for all of a batch."""
+        return plan.right.name in self._graph.constants and not any(i in plan.right.steps for i in plan.batch)
+
+    def _packed(self, plan: Plan, tile: Tile) -> LlvmValue:
+        """Returns the pointer to a constant factor in panels."""
+        name = f"{plan.right.name} packed {plan.sums} {plan.right.start} {tile}"
+        if name not in self._graph.constants:
+            array = self._graph.constants[plan.right.name]
+            self._graph.constants[name] = packed(plan, array, tile, self._target.lanes())
+        return self._pointer(name)
+
+    def _pointer(self, name: str) -> LlvmValue:
+        if name not in self.tensors:
+            self.tensors[name] = self.function.parameter(POINTER)
+        return self.tensors[name]
+
+    def _layout(self, name: str) -> MemoryLayout:
+        constant = self._graph.constants.get(name)
+        return self._layouts[name] if constant is None else layout_of(constant.shape)
+
+    def _buffer(self, name: str, order: tuple[int, ...] | None = None) -> Buffer:
+        """Returns a tensor; a constant with its axes in another order if one is given."""
+        array = self._graph.constants.get(name)
+        if array is None:
+            dtype = compute_dtype(self._graph.spec(name).element)
+            return Buffer(self._pointer(name), storage_of(dtype), self._layouts[name])
+        form = name
+        if order is not None:
+            form = f"{name} ordered {order}"
+            self._graph.constants.setdefault(form, np.ascontiguousarray(array.transpose(order)))
+        return Buffer(self._pointer(form), storage_of(array.dtype), layout_of(array.shape, order))
+
+
+def _forms_along_vectors(
+    kernel: LoopKernel, layouts: Mapping[str, MemoryLayout], constants: Mapping[str, Array]
+) -> dict[str, tuple[int, ...]]:
+    """Returns orders of the axes of constants in which vectors read neighbours."""
+    last = vector_axis(kernel, layouts)
+    out: dict[str, tuple[int, ...]] = {}
+    for a in kernel.accesses():
+        if last is None or a.tensor.name not in constants or a.tensor.steps:
+            continue
+        along = [n for n, p in enumerate(a.at) if not isinstance(p, Expr) and last in names(p)]
+        if len(along) == 1:
+            others = [n for n in range(len(a.at)) if n not in along]
+            out.setdefault(a.tensor.name, (*others, *along))
+    return out
+
+
+def _has_columns(plan: Plan, target: Target) -> bool:
+    """Returns whether the columns of the right factor are contiguous, or can be transposed."""
+    return plan.right.steps[plan.column] == 1 or _fits_stack(plan, target)
+
+
+def _fits_stack(plan: Plan, target: Target) -> bool:
+    """Returns whether a right factor may be transposed into panels on the stack, and whether that pays."""
+    rows = [plan.extent(i) for i in plan.rows]
+    if plan.terms is None or len(plan.sums) != 1 or not rows or rows == [1]:
+        return False
+    return plan.terms * 4 * target.lanes() <= STACK_FLOATS

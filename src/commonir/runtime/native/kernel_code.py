@@ -1,0 +1,716 @@
+"""Code of one kernel: loops over the axes of its result, and everything inside computed where it is first possible.
+
+Each loop is a scope that binds an index. An expression is computed in the innermost scope that binds one of its free
+indices, once: what does not depend on a loop moves out of it, as do sums of folds that only depend on outer indices.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import prod
+
+from commonir.base.tuples import NamedTuple
+from commonir.ir.types import ElementType
+from commonir.notation import (
+    Access,
+    Apply,
+    Cast,
+    Const,
+    Expr,
+    Fold,
+    Guard,
+    Join,
+    Position,
+    free,
+    index,
+    pieces_by_position,
+    put,
+    walk,
+)
+from commonir.runtime.interpreter.evaluation import rounds_to_half
+from commonir.runtime.kernel_graph.layouts import MemoryLayout
+from commonir.runtime.native.llvm_ir import BOOL, I32, I64, Function, LlvmType, LlvmValue, Region
+from commonir.runtime.native.loop_kernel import (
+    DataPosition,
+    LoopKernel,
+    Read,
+    read_of,
+    vector_axis,
+    vector_index_of,
+)
+from commonir.runtime.native.scalar_functions import (
+    NotCompiled,
+    applied,
+    combined,
+    converted,
+    reduced_lanes,
+    register_type,
+    start_of,
+)
+from commonir.runtime.native.target import Target
+from commonir.symbolic import (
+    Atom,
+    Dim,
+    DimExpr,
+    Floor,
+    Max,
+    Mod,
+    Symbol,
+    at_least,
+    extreme,
+    linear_in,
+    names,
+    terms_of,
+    total,
+)
+
+UNROLLED_POINTS = 32
+"""Folds over at most this many points, such as windows, have no loop where vectors run outside of them."""
+
+ACCUMULATORS = 4
+"""Partial results of a fold along vectors, so that one does not wait for the other."""
+
+
+class Buffer(NamedTuple):
+    """A tensor in memory: a pointer to its first element, the LLVM type of elements there, and their layout."""
+
+    pointer: LlvmValue
+    storage: str
+    layout: MemoryLayout
+
+
+class Check(NamedTuple):
+    """A position read from data that the code checks; a fault has its number and the position."""
+
+    tensor: str
+    axis: int
+    size: Dim
+
+
+class LoopScope:
+    """A loop, or a part of one, that binds an index. Lane `n` of a vector has the value plus `n`."""
+
+    __slots__ = ("index", "lanes", "mask", "parent", "region", "sums", "value", "values")
+
+    def __init__(
+        self,
+        parent: LoopScope | None,
+        region: Region,
+        name: str = "",
+        value: LlvmValue | None = None,
+        lanes: int = 1,
+        mask: LlvmValue | None = None,
+    ) -> None:
+        self.parent = parent
+        self.region = region
+        self.index = name
+        self.value = value
+        self.lanes = lanes
+        self.mask = mask
+        self.values: dict[Expr, LlvmValue] = {}
+        self.sums: dict[Dim, LlvmValue] = {}
+
+
+class KernelCode:
+    """Adds the code of a kernel to a function.
+
+    `buffers` are the operands by name, `sizes` the symbols. Positions in vectors have 32 bits, so no tensor may have
+    2^31 elements or more. Found `checks` are appended to the list.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        target: Target,
+        buffers: Mapping[str, Buffer],
+        sizes: Mapping[str, LlvmValue],
+        faults: LlvmValue,
+        checks: list[Check],
+    ) -> None:
+        self._f = function
+        self._target = target
+        self._buffers = buffers
+        self._sizes = sizes
+        self._faults = faults
+        self._checks = checks
+        self.layouts = {name: b.layout for name, b in buffers.items()}
+        self._scope = LoopScope(None, function.region)
+        self._data: dict[str, LlvmValue] = {}
+        # The indices that data positions depend on.
+        self._indices_of_data: dict[str, tuple[str, ...]] = {}
+        self._extents: Mapping[str, Dim] = {}
+        self._lanes = target.lanes()
+
+    # -- loops
+
+    def emit(self, kernel: LoopKernel, out: Buffer) -> None:
+        """Adds loops that compute all elements of a kernel."""
+        self.start(kernel)
+        last = vector_axis(kernel, self.layouts)
+
+        def element() -> None:
+            self.store(self.value(kernel.body), kernel, out)
+
+        if last is None:
+            self._nested(kernel.axes, element)
+            return
+        outer, inner = kernel.axes[:-1], ()
+        if outer and self._reuses(kernel, outer[-1], last):
+            # What only depends on the vector stays in registers for a row.
+            outer, inner = outer[:-1], outer[-1:]
+
+        def vectors() -> None:
+            for _ in self._vectors(last, 1):
+                self._nested(inner, element)
+
+        self._nested(outer, vectors)
+
+    def _reuses(self, kernel: LoopKernel, axis: str, last: str) -> bool:
+        """Returns whether windows read vectors that are the same along an axis, such as weights of channels."""
+        windows = [e for e in kernel.folds() if last in free(e) and self._is_small(e)]
+        reads = [a for e in windows for a in walk(e.body) if isinstance(a, Access)]
+        return any(last in free(a) and axis not in free(a) for a in reads)
+
+    def _is_small(self, e: Fold) -> bool:
+        extents = [self._extents[i] for i in e.over]
+        counts = [n for n in extents if isinstance(n, int)]
+        return len(counts) == len(extents) and prod(counts) <= UNROLLED_POINTS
+
+    def start(self, kernel: LoopKernel) -> None:
+        """Prepares for the code of a kernel."""
+        self._extents = kernel.extents
+        self._lanes = self._target.lanes(_widest_bits(kernel.body))
+
+    def _nested(self, over: Sequence[str], innermost: Callable[[], None]) -> None:
+        if not over:
+            innermost()
+            return
+        with self._f.loop(self._f.integer(0), self.size(self._extents[over[0]])) as i, self.bound(over[0], i):
+            self._nested(over[1:], innermost)
+
+    def _vectors(self, name: str, unroll: int) -> Iterator[int]:
+        """Yields in code that handles a vector of values of an index; numbers from 0 within an unrolled round."""
+        f, lanes, extent = self._f, self._lanes, self._extents[name]
+        n = self.size(extent)
+        start = f.integer(0)
+        for copies in dict.fromkeys((unroll, 1)):
+            step = lanes * copies
+            if isinstance(extent, int) and extent - (start.number or 0) < step:
+                continue
+            stop = f.integer(extent // step * step) if isinstance(extent, int) else self._whole_steps(n, step)
+            with f.loop(start, stop, step) as i:
+                for copy in range(copies):
+                    with self.bound(name, i + copy * lanes, lanes):
+                        yield copy
+            start = stop
+        if isinstance(extent, int) and start.number == extent:
+            return
+        if isinstance(extent, int):
+            yield from self._last_vector(name, start, n)
+            return
+        with f.when(start.compare("slt", n)):
+            yield from self._last_vector(name, start, n)
+
+    def _whole_steps(self, n: LlvmValue, step: int) -> LlvmValue:
+        return self._f.binary("sdiv", "sdiv", n, step) * step
+
+    def _last_vector(self, name: str, start: LlvmValue, n: LlvmValue) -> Iterator[int]:
+        numbers = self._f.lane_numbers(LlvmType("i32", self._lanes))
+        left = (
+            self._f.cast("trunc", n - start, "i32")
+            if n.number is None
+            else self._f.constant(I32, (n - start).number or 0)
+        )
+        with self.bound(name, start, self._lanes, numbers.compare("slt", left)):
+            yield 0
+
+    @contextmanager
+    def bound(
+        self, name: str, value: LlvmValue | None, lanes: int = 1, mask: LlvmValue | None = None
+    ) -> Generator[None]:
+        """Opens a scope that binds an index in the region that instructions are added to."""
+        before = self._scope
+        self._scope = LoopScope(before, self._f.region, name, value, lanes, mask)
+        try:
+            yield
+        finally:
+            self._scope = before
+
+    @contextmanager
+    def bound_all(self, values: Mapping[str, LlvmValue]) -> Generator[None]:
+        """Opens scopes that bind several indices."""
+        if not values:
+            yield
+            return
+        (name, value), *others = values.items()
+        with self.bound(name, value), self.bound_all(dict(others)):
+            yield
+
+    def assume(self, e: Expr, value: LlvmValue) -> None:
+        """Makes a value the one of an expression in the innermost scope."""
+        self._scope.values[e] = value
+
+    def buffer(self, name: str) -> Buffer:
+        """Returns an operand."""
+        return self._buffers[name]
+
+    @contextmanager
+    def _within(self, scope: LoopScope) -> Generator[None]:
+        """Adds instructions to an outer scope."""
+        before = self._scope
+        self._scope = scope
+        try:
+            with self._f.inserting(scope.region):
+                yield
+        finally:
+            self._scope = before
+
+    def _owner(self, needed: Iterable[str]) -> LoopScope:
+        """Returns the innermost scope that binds one of some indices."""
+        wanted = self._indices(needed)
+        scope = self._scope
+        while scope.parent is not None and scope.index not in wanted:
+            scope = scope.parent
+        return scope
+
+    def _indices(self, needed: Iterable[str]) -> set[str]:
+        """Returns indices, with those that data positions among them depend on."""
+        return {i for name in needed for i in (name, *self._indices_of_data.get(name, ()))}
+
+    def _scope_of(self, name: str) -> LoopScope | None:
+        """Returns the scope that binds an index."""
+        scope: LoopScope | None = self._scope
+        while scope is not None and scope.index != name:
+            scope = scope.parent
+        return scope
+
+    @property
+    def _vector(self) -> LoopScope | None:
+        """The scope whose index has a value for each lane, if instructions here are inside of one."""
+        scope: LoopScope | None = self._scope
+        while scope is not None and scope.lanes == 1:
+            scope = scope.parent
+        return scope
+
+    # -- expressions
+
+    def value(self, e: Expr) -> LlvmValue:
+        """Returns the value of an expression: a vector where it depends on the index that has lanes."""
+        if isinstance(e, Const):
+            return self._constant(e)
+        scope = self._owner(free(e))
+        result = scope.values.get(e)
+        if result is None:
+            with self._within(scope):
+                result = self._computed(e)
+            scope.values[e] = result
+        return result
+
+    def _constant(self, e: Const) -> LlvmValue:
+        if isinstance(e.value, complex):
+            raise NotCompiled("complex numbers")
+        return self._f.constant(LlvmType(register_type(e.dtype)), e.value)
+
+    def _computed(self, e: Expr) -> LlvmValue:
+        match e:
+            case Position(at=at):
+                return self._position_value(at, e.dtype)
+            case Access():
+                return self._access(e)
+            case Cast(body=body):
+                return self._cast(body, e.dtype)
+            case Apply(fn=fn, args=args):
+                element = args[1].dtype if fn == "select" else args[0].dtype
+                register_type(element)
+                return applied(self._f, fn, element, tuple([self.value(a) for a in args]))
+            case Fold():
+                return self._fold(e)
+            case Join():
+                return self._join(e)
+            case _:
+                raise NotCompiled(type(e).__name__)
+
+    def _position_value(self, at: Dim, element: ElementType) -> LlvmValue:
+        x = self._position(at)
+        scalar = register_type(element)
+        if element.kind == "float":
+            return self._f.cast("sitofp", x, scalar)
+        bits = LlvmType(scalar).bits
+        return x if bits == x.type.bits else self._f.cast("trunc" if bits < x.type.bits else "sext", x, scalar)
+
+    def _cast(self, body: Expr, to: ElementType) -> LlvmValue:
+        x = self.value(body)
+        f = self._f
+        if rounds_to_half(body, to):
+            if to.bits < 16 or x.type.bits == 64:
+                raise NotCompiled(f"a conversion to {to}")
+            x = converted(f, x, body.dtype, to)
+            return rounded(f, x, to)
+        if to.is_integer and body.dtype.kind == "float" and body.dtype.bits < 32:
+            x = rounded(f, x, body.dtype)
+        return converted(f, x, body.dtype, to)
+
+    def _join(self, e: Join) -> LlvmValue:
+        """Returns the piece at the position of the index; all pieces are read."""
+        along = self._position(index(e.along))
+        result: LlvmValue | None = None
+        for start, piece in pieces_by_position(e, self._extents):
+            x = self.value(piece)
+            result = (
+                x if result is None else self._f.select(along.compare("sge", self._lanes_of(start, along)), x, result)
+            )
+        if result is None:
+            raise NotCompiled("a join of nothing")
+        return result
+
+    def _lanes_of(self, dim: Dim, like: LlvmValue) -> LlvmValue:
+        """Returns a size with the element type of positions."""
+        x = self.size(dim)
+        return x if like.type.scalar == "i64" else self._narrow(x)
+
+    # -- folds
+
+    def _fold(self, e: Fold) -> LlvmValue:
+        joined = {x.along for x in walk(e.body) if isinstance(x, Join)}
+        if self._vector is not None and self._is_small(e) and not joined.intersection(e.over):
+            return self._unrolled(e)
+        along = None if self._vector is not None else vector_index_of(e, self.layouts, self._extents)
+        return self._looped(e) if along is None else self._along_vectors(e, along)
+
+    def _unrolled(self, e: Fold) -> LlvmValue:
+        ranges = [range(n) for n in (self._extents[i] for i in e.over) if isinstance(n, int)]
+        result: LlvmValue | None = None
+        for point in itertools.product(*ranges):
+            values: dict[str, Dim] = dict(zip(e.over, point, strict=True))
+            x = self.value(put(e.body, values))
+            result = x if result is None else combined(self._f, e.fn, e.dtype, result, x)
+        return self._start(e, 1) if result is None else result
+
+    def _start(self, e: Fold, lanes: int) -> LlvmValue:
+        return start_of(self._f, e.fn, e.dtype, LlvmType(register_type(e.dtype), lanes))
+
+    def _looped(self, e: Fold) -> LlvmValue:
+        vector = self._vector
+        lanes = 1 if vector is None else vector.lanes
+        sum_so_far = self._f.variable(LlvmType(register_type(e.dtype), lanes), self._start(e, lanes))
+
+        def step() -> None:
+            x = self._f.splat(self.value(e.body), lanes)
+            sum_so_far.set(combined(self._f, e.fn, e.dtype, sum_so_far.get(), x))
+
+        self._nested(e.over, step)
+        return sum_so_far.get()
+
+    def _along_vectors(self, e: Fold, along: str) -> LlvmValue:
+        """Returns a fold whose vectors run along one of its indices, with several partial results."""
+        f, lanes = self._f, self._lanes
+        start = self._start(e, lanes)
+        partial = [f.variable(start.type, start) for _ in range(ACCUMULATORS)]
+
+        def row() -> None:
+            for copy in self._vectors(along, ACCUMULATORS):
+                x = f.splat(self.value(e.body), lanes)
+                if self._scope.mask is not None:
+                    x = f.select(self._scope.mask, x, start)
+                partial[copy].set(combined(f, e.fn, e.dtype, partial[copy].get(), x))
+
+        self._nested([i for i in e.over if i != along], row)
+        first, *others = [p.get() for p in partial]
+        for x in others:
+            first = combined(f, e.fn, e.dtype, first, x)
+        return reduced_lanes(f, e.fn, e.dtype, first)
+
+    # -- positions
+
+    def size(self, dim: Dim) -> LlvmValue:
+        """Returns an expression of sizes, indices without lanes, and scalar data, in 64 bits.
+
+        Each part is computed in the innermost scope that it needs, so that outer loops compute outer parts.
+        """
+        if isinstance(dim, int):
+            return self._f.integer(dim)
+        scope = self._owner(names(dim))
+        result = scope.sums.get(dim)
+        if result is None:
+            inner = [DimExpr({m: c}) if m else c for m, c in terms_of(dim).items() if self._needs(m, scope)]
+            rest = dim - total(inner)
+            with self._within(scope):
+                result = self._sum(inner)
+                if rest != 0:
+                    result = self.size(rest) + result if inner else result
+            scope.sums[dim] = result
+        return result
+
+    def _needs(self, monomial: Sequence[Atom], scope: LoopScope) -> bool:
+        if scope.parent is None:
+            return True
+        return bool(monomial) and scope.index in self._indices(names(DimExpr({tuple(monomial): 1})))
+
+    def _sum(self, parts: Iterable[Dim]) -> LlvmValue:
+        out = self._f.integer(0)
+        for part in parts:
+            for m, c in terms_of(part).items():
+                term = self._f.integer(c)
+                for a in m:
+                    term = self._atom(a) * term
+                out = term if out.number == 0 else out + term
+        return out
+
+    def _atom(self, a: Atom) -> LlvmValue:
+        f = self._f
+        match a:
+            case Symbol():
+                return self._symbol(a.name)
+            case Floor() | Mod():
+                x, y = self.size(a.num), self.size(a.den)
+                return self._divided(a, x, y)
+            case Max():
+                first, *others = [self.size(y) for y in a.args]
+                for y in others:
+                    first = f.intrinsic("smax", first, y)
+                return first
+
+    def _symbol(self, name: str) -> LlvmValue:
+        scope = self._scope_of(name)
+        if scope is not None and scope.value is not None:
+            return scope.value
+        result = self._data.get(name)
+        return self._sizes[name] if result is None else result
+
+    def _divided(self, a: Floor | Mod, x: LlvmValue, y: LlvmValue) -> LlvmValue:
+        """Returns a floor or remainder; of numbers that cannot be negative by plain division."""
+        f, is_floor = self._f, isinstance(a, Floor)
+        if self._is_nonnegative(a.num) and self._is_nonnegative(a.den):
+            op = "udiv" if is_floor else "urem"
+            return f.binary(op, op, x, y)
+        r = f.binary("srem", "srem", x, y)
+        differs = (r ^ y).compare("slt", 0) & r.compare("ne", 0)
+        if not is_floor:
+            return f.select(differs, r + y, r)
+        return f.binary("sdiv", "sdiv", x, y) - f.cast("zext", differs, r.type.scalar)
+
+    def _is_nonnegative(self, dim: Dim) -> bool:
+        if any(n in self._data for n in names(dim)):
+            return False
+        return at_least(extreme(dim, self._extents, upper=False), 0)
+
+    def _varies(self, dim: Dim) -> bool:
+        """Returns whether a position differs between lanes."""
+        vector = self._vector
+        return any((vector is not None and n == vector.index) or self._has_lanes(n) for n in names(dim))
+
+    def _has_lanes(self, name: str) -> bool:
+        return name in self._data and self._data[name].type.lanes > 1
+
+    def _position(self, dim: Dim) -> LlvmValue:
+        """Returns a position: in 64 bits, or in 32 bits for each lane where lanes differ."""
+        return self._lane_position(dim) if self._varies(dim) else self.size(dim)
+
+    def _lane_position(self, dim: Dim) -> LlvmValue:
+        """Returns the positions of all lanes, in 32 bits."""
+        out: LlvmValue | None = None
+        fixed: list[Dim] = []
+        for m, c in terms_of(dim).items():
+            part: Dim = DimExpr({m: c}) if m else c
+            if not self._varies(part):
+                fixed.append(part)
+                continue
+            term = self._f.constant(I32, c)
+            for a in m:
+                term = self._lane_atom(a) * term
+            out = term if out is None else out + term
+        rest = total(fixed)
+        start = self._narrow(self.size(rest))
+        if out is None:
+            return start
+        return out if rest == 0 else out + self._f.splat(start, out.type.lanes)
+
+    def _narrow(self, x: LlvmValue) -> LlvmValue:
+        return self._f.constant(I32, x.number) if x.number is not None else self._f.cast("trunc", x, "i32")
+
+    def _lane_atom(self, a: Atom) -> LlvmValue:
+        f = self._f
+        if not self._varies(DimExpr({(a,): 1})):
+            return self._narrow(self.size(DimExpr({(a,): 1})))
+        match a:
+            case Symbol():
+                if self._has_lanes(a.name):
+                    return self._data[a.name]
+                scope = self._scope_of(a.name)
+                assert scope is not None
+                assert scope.value is not None
+                numbers = f.lane_numbers(LlvmType("i32", scope.lanes))
+                return f.splat(self._narrow(scope.value), scope.lanes) + numbers
+            case Floor() | Mod():
+                x, y = f.paired(self._lane_position(a.num), self._lane_position(a.den))
+                return self._divided(a, x, y)
+            case Max():
+                first, *others = [self._lane_position(y) for y in a.args]
+                for y in others:
+                    x, y = f.paired(first, y)
+                    first = f.intrinsic("smax", x, y)
+                return first
+
+    # -- memory
+
+    def _access(self, e: Access) -> LlvmValue:
+        read = read_of(e, self.layouts, self._extents)
+        for d in read.data:
+            self._indices_of_data[d.name] = free(d.value)
+            with self._within(self._owner(free(d.value))):
+                self._data[d.name] = self._checked(e, d)
+        buffer = self._buffers[e.tensor.name]
+        conditions = [(self._holds(g), g.fill) for g in read.guards]
+        if any(isinstance(fill, complex) for _, fill in conditions):
+            raise NotCompiled("complex numbers")
+        result = self._loaded(buffer, read, [c for c, _ in conditions], e.dtype)
+        for condition, fill in reversed(conditions):
+            assert not isinstance(fill, complex)
+            other = self._f.constant(LlvmType(result.type.scalar), fill)
+            result = self._f.select(condition, result, other)
+        return result
+
+    def _checked(self, e: Access, d: DataPosition) -> LlvmValue:
+        """Returns a position from data, after checking that it is in range; outside it is 0, and a fault is stored."""
+        f = self._f
+        x = self.value(d.value)
+        wide = converted_integer(f, x, "i64", is_signed=d.value.dtype.kind == "int")
+        size = f.splat(self.size(d.size), wide.type.lanes)
+        is_inside = wide.compare("ult", size)
+        is_bad = is_inside ^ True
+        mask = self._vector.mask if self._vector is not None else None
+        if mask is not None and is_bad.type.lanes > 1:
+            is_bad = is_bad & mask
+        self._checks.append(Check(e.tensor.name, d.axis, d.size))
+        any_bad = (
+            is_bad if is_bad.type.lanes == 1 else f.called(f"llvm.vector.reduce.or.{is_bad.type.mangled}", BOOL, is_bad)
+        )
+        with f.when(any_bad):
+            at = f.select(is_bad, wide, -1) if wide.type.lanes > 1 else wide
+            one = at if at.type.lanes == 1 else f.called(f"llvm.vector.reduce.smax.{at.type.mangled}", I64, at)
+            f.store(f.integer(len(self._checks)), self._faults)
+            f.store(one, f.element(self._faults, f.integer(1), "i64"))
+        safe = f.select(is_inside, wide, 0)
+        return safe if safe.type.lanes == 1 else f.cast("trunc", safe, "i32")
+
+    def _holds(self, g: Guard) -> LlvmValue:
+        f = self._f
+        position, bound = (
+            f.paired(self._position(g.position), self._position(g.bound))
+            if self._varies(g.position) == self._varies(g.bound)
+            else f.paired(self._lane_position(g.position), self._lane_position(g.bound))
+        )
+        if g.kind == "inside":
+            return position.compare("ult", bound)
+        return f.binary("srem", "srem", position, bound).compare("eq", 0)
+
+    def _loaded(self, buffer: Buffer, read: Read, conditions: Sequence[LlvmValue], element: ElementType) -> LlvmValue:
+        """Returns the elements at an address, anything where a condition does not hold."""
+        f, vector = self._f, self._vector
+        holds: LlvmValue | None = None
+        for c in conditions:
+            holds = c if holds is None else f.binary("and", "and", holds, c)
+        if not self._varies(read.address):
+            at = self.size(read.address)
+            if holds is not None and holds.type.lanes == 1:
+                at = f.select(holds, at, 0)
+            elif holds is not None:
+                any_holds = f.called(f"llvm.vector.reduce.or.{holds.type.mangled}", BOOL, holds)
+                at = f.select(any_holds, at, 0)
+            x = f.load(f.element(buffer.pointer, at, buffer.storage), LlvmType(buffer.storage))
+            return loaded_value(f, x, element)
+        assert vector is not None
+        mask = vector.mask
+        if holds is not None:
+            wide = f.splat(holds, vector.lanes)
+            mask = wide if mask is None else mask & wide
+        type = LlvmType(buffer.storage, vector.lanes)
+        is_linear = not any(self._has_lanes(n) for n in names(read.address))
+        if is_linear and linear_in(read.address, vector.index)[0] == 1:
+            return loaded_value(f, self._contiguous(buffer, read.address, vector, type, mask), element)
+        every = f.constant(LlvmType("i1", vector.lanes), 1)
+        at = self._lane_position(read.address)
+        x = f.gather(buffer.pointer, at, mask or every, f.constant(type, 0))
+        return loaded_value(f, x, element)
+
+    def _contiguous(
+        self, buffer: Buffer, address: Dim, vector: LoopScope, type: LlvmType, mask: LlvmValue | None
+    ) -> LlvmValue:
+        """Returns neighbouring elements."""
+        f = self._f
+        assert vector.value is not None
+        start = self.size(address - index(vector.index)) + vector.value
+        pointer = f.element(buffer.pointer, start, buffer.storage)
+        return f.load(pointer, type) if mask is None else f.masked_load(pointer, mask, f.constant(type, 0))
+
+    def store(self, x: LlvmValue, kernel: LoopKernel, out: Buffer) -> None:
+        """Writes a value at the address of the indices here."""
+        f, vector = self._f, self._vector
+        x = stored_value(f, x, out.storage, kernel.body.dtype)
+        if vector is None:
+            f.store(x, f.element(out.pointer, self.size(kernel.address), out.storage))
+            return
+        assert vector.value is not None
+        start = self.size(kernel.address - index(vector.index)) + vector.value
+        pointer = f.element(out.pointer, start, out.storage)
+        x = f.splat(x, vector.lanes)
+        if vector.mask is None:
+            f.store(x, pointer)
+        else:
+            f.masked_store(x, pointer, vector.mask)
+
+
+def _widest_bits(body: Expr) -> int:
+    """Returns the bits that the number of lanes is chosen by: 64 where everything is computed in 64 bits."""
+    return 64 if body.dtype.kind == "float" and body.dtype.bits == 64 else 32
+
+
+def converted_integer(f: Function, x: LlvmValue, scalar: str, *, is_signed: bool) -> LlvmValue:
+    """Returns an integer with other bits."""
+    bits = LlvmType(scalar).bits
+    if bits == x.type.bits:
+        return x
+    return f.cast("trunc" if bits < x.type.bits else "sext" if is_signed else "zext", x, scalar)
+
+
+_BFLOAT_NAN = 0x7FC0
+
+
+def _bfloat_bits(f: Function, x: LlvmValue) -> LlvmValue:
+    """Returns the bits of single precision rounded to bfloat16, ties to even. Few processors have an instruction."""
+    bits = f.cast("bitcast", x, "i32")
+    odd = bits.shift_right(16, is_signed=False) & 1
+    rounded_bits = (bits + odd + 0x7FFF).shift_right(16, is_signed=False)
+    return f.cast("trunc", f.select(x.compare("uno", x), f.constant(bits.type, _BFLOAT_NAN), rounded_bits), "i16")
+
+
+def rounded(f: Function, x: LlvmValue, to: ElementType) -> LlvmValue:
+    """Returns single precision rounded to a floating-point type of 16 bits, and widened again."""
+    if to.name == "bf16":
+        wide = f.cast("zext", _bfloat_bits(f, x), "i32").shift_left(16)
+        return f.cast("bitcast", wide, "float")
+    return f.cast("fpext", f.cast("fptrunc", x, "half"), "float")
+
+
+def loaded_value(f: Function, x: LlvmValue, element: ElementType) -> LlvmValue:
+    """Returns elements from memory as they are in registers."""
+    if element.kind == "bool":
+        return x.compare("ne", 0)
+    scalar = register_type(element)
+    if x.type.scalar == "bfloat":
+        bits = f.cast("zext", f.cast("bitcast", x, "i16"), "i32").shift_left(16)
+        return f.cast("bitcast", bits, "float")
+    return f.cast("fpext", x, scalar) if x.type.is_float and x.type.scalar != scalar else x
+
+
+def stored_value(f: Function, x: LlvmValue, storage: str, element: ElementType) -> LlvmValue:
+    """Returns values as they are in memory."""
+    if element.kind == "bool":
+        return f.cast("zext", x, "i8")
+    if x.type.scalar == storage:
+        return x
+    if storage == "bfloat":
+        return f.cast("bitcast", _bfloat_bits(f, x), "bfloat")
+    return f.cast("fptrunc", x, storage)
