@@ -44,6 +44,7 @@ def constant(array: Array) -> Value:
     return core.constant(ArrayData(TensorType(element, array.shape), array))
 
 
+@pytest.mark.fast_every(7)
 @pytest.mark.parametrize("rows", [1, 2, 5, 6, 7, 13, 64])
 @pytest.mark.parametrize(("terms", "columns"), [(3, 10), (16, 24), (33, 1), (5, 100), (64, 31)])
 def test_matrix_products_of_odd_sizes_agree_with_numpy(rows: int, terms: int, columns: int) -> None:

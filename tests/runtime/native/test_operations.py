@@ -42,7 +42,7 @@ OTHERWISE = frozenset(
 """Operations whose meaning depends on the elements of their operands, and those with loops."""
 
 
-@pytest.mark.fast_every(6)
+@pytest.mark.fast_every(12)
 @pytest.mark.parametrize("width", ["host", "narrow"])
 @pytest.mark.parametrize("name", NAMES)
 def test_operations_compute_the_same_within_their_memory(name: str, width: Width) -> None:
@@ -65,7 +65,7 @@ def test_operations_compute_the_same_within_their_memory(name: str, width: Width
     assert compiled or name in OTHERWISE
 
 
-@pytest.mark.fast_every(6)
+@pytest.mark.fast_every(12)
 @pytest.mark.parametrize("name", NAMES)
 def test_operations_on_symbolic_sizes_compute_the_same(name: str) -> None:
     for n, c in enumerate(drawn(name)[:2]):

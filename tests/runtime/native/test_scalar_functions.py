@@ -65,6 +65,7 @@ CASES = [
 ]
 
 
+@pytest.mark.fast_every(6)
 @pytest.mark.parametrize(("fn", "element"), CASES, ids=[f"{fn}-{e}" for fn, e in CASES])
 def test_functions_agree_with_numpy(fn: str, element: ElementType) -> None:
     values = values_of(element)
