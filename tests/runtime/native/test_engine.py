@@ -73,6 +73,7 @@ def test_one_compilation_serves_all_sizes() -> None:
     assert executable.steps_of(module.main.body) is steps
 
 
+@pytest.mark.slow_cases("1", "2")
 @pytest.mark.parametrize("groups", [1, 2, 6])
 def test_padded_convolutions_in_a_row_agree_with_sums_over_windows(groups: int) -> None:
     x, w = normal(1, 6, 9, 7), normal(6, 6 // groups, 3, 3)
@@ -153,6 +154,7 @@ PROCESSORS = {
 }
 
 
+@pytest.mark.slow_cases("neon", "sse")
 @pytest.mark.parametrize("name", PROCESSORS)
 def test_code_is_valid_for_other_processors(name: str) -> None:
     triple, cpu, features, bits = PROCESSORS[name]
