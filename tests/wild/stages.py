@@ -340,11 +340,15 @@ def _rounds_to_half(path: Path) -> bool:
 
 
 def _nudged(value: Value) -> Value:
-    """A value whose elements, if f32, are larger or smaller by two units in the last place, in turn at random."""
-    if not isinstance(value, np.ndarray) or value.dtype != np.float32:
+    """A value whose elements, if floats, are larger or smaller by units in the last place, in turn at random.
+
+    Single precision changes by two units, half precision by one.
+    """
+    if not isinstance(value, np.ndarray) or value.dtype.name not in ("float32", "float16"):
         return value
+    unit = 2.0**-22 if value.dtype.name == "float32" else 2.0**-10
     signs = np.random.default_rng(0).choice((-1.0, 1.0), value.shape)
-    return np.multiply(value, 1 + 2.0**-22 * signs, dtype=np.float32, casting="unsafe")
+    return np.multiply(value, 1 + unit * signs).astype(value.dtype)
 
 
 def _is_random(path: Path) -> bool:

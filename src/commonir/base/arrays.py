@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from math import lcm
+from math import lcm, prod
 from typing import TypeGuard
 
 import ml_dtypes
@@ -92,9 +93,12 @@ def name_of(dtype: np.dtype[np.generic]) -> str:
 def array_of_bytes(content: memoryview, name: str, bits: int, shape: tuple[int, ...]) -> NDArray[np.generic]:
     """Returns packed bytes as an array, a view of them if elements are whole bytes.
 
-    Raises: DiagnosticError (E0709) for types without a dtype.
+    Raises: DiagnosticError (E0709) for types without a dtype, and shapes that numpy has not even without elements.
     """
     dtype = known_dtype(name)
+    if prod([max(n, 1) for n in shape]) * dtype.itemsize > sys.maxsize:
+        message = f"numpy has no array of shape {list(shape)}, whose strides exceed the address space"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message))
     if bits >= 8:
         return np.frombuffer(content, dtype).reshape(shape)
     count = int(np.prod(shape, dtype=np.int64))

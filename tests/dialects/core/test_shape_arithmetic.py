@@ -294,8 +294,8 @@ def test_bools_of_sizes_choose_between_sizes() -> None:
     assert known(core.logical_xor(divides, are_equal)) == [1]
 
 
-def test_constants_of_bools_and_long_vectors_are_not_shapes() -> None:
-    assert known(core.constant(data_of(boolean, (2,), (True, False)))) is None
+def test_constants_of_integers_and_bools_are_known_where_they_are_short() -> None:
+    assert known(core.constant(data_of(boolean, (2,), (True, False)))) == [1, 0]
     assert known(core.constant(data_of(f32, (2,), (1.0, 2.5)))) is None
     assert known(core.constant(data_of(f32, (2,), (1.0, 2.0)))) == [1, 2]
     assert known(core.constant(data_of(i64, (5000,), [0] * 5000))) is None
