@@ -51,7 +51,7 @@ def computed(fn: str, element: ElementType, arrays: list[Array]) -> Array:
         reads.append(Tensor(f"x{n}", a.shape, operand)[i])
     body = call(fn, *reads)
     kernel = Kernel((i,), body)
-    graph.nodes["y"] = KernelNode("y", kernel, {"i0": len(arrays[0])}, TensorSpec(arrays[0].shape, body.dtype))
+    graph.add(KernelNode("y", kernel, {"i0": len(arrays[0])}, TensorSpec(arrays[0].shape, body.dtype)))
     graph.outputs.append("y")
     named = {f"x{n}": a for n, a in enumerate(arrays)}
     return run_guarded(graph, host_target(), named, {}, "before")[0]

@@ -146,7 +146,7 @@ class GraphBuilder:
         if folded is not None:
             self.graph.constants[name] = folded
         else:
-            self.graph.nodes[name] = node
+            self.graph.add(node)
         return name
 
     def _with_numbers(self, kernel: Kernel) -> Kernel:
@@ -162,7 +162,7 @@ class GraphBuilder:
 
     def _folded(self, node: KernelNode) -> Array | None:
         """Returns the elements of a node that only reads constants; None for others."""
-        reads = node.reads()
+        reads = node.reads
         dims = [*node.extents.values(), *node.spec.shape]
         if not all(isinstance(d, int) for d in dims) or any(r not in self.graph.constants for r in reads):
             return None

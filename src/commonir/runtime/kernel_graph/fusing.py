@@ -7,8 +7,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from commonir.notation import Access, Cast, Expr, Kernel, NotationError, fuse, is_fusible, ranges, walk
 from commonir.runtime.interpreter.evaluation import rounds_to_half
 from commonir.runtime.kernel_graph.contraction import contraction_of
@@ -19,58 +17,50 @@ from commonir.symbolic import plain
 def fuse_nodes(graph: KernelGraph) -> None:
     """Fuses nodes, and removes those that nothing reads any more."""
     for node in list(graph.nodes.values()):
-        _fuse_into(graph, node)
+        while node.name in graph.nodes and _is_fused(graph, node):
+            pass
     graph.remove_unused()
 
 
-def _fuse_into(graph: KernelGraph, node: KernelNode) -> None:
-    while True:
-        users = graph.users()
-        producers = {
-            name: graph.nodes[name].kernel
-            for name in node.reads()
-            if name in graph.nodes and _may_be_fused(graph, graph.nodes[name], node, users.get(name, []))
-        }
-        epilogues = [n for n in producers if graph.nodes[n].has_folds]
-        if epilogues:
-            # One fold at a time: what else the node reads is then read by an epilogue.
-            producers = {epilogues[0]: producers[epilogues[0]]}
-        if not producers:
-            return
-        complete = {n: Kernel(k.axes, k.body, tuple(graph.nodes[n].extents.items())) for n, k in producers.items()}
-        try:
-            kernel = fuse(Kernel(node.kernel.axes, node.kernel.body, tuple(node.extents.items())), complete)
-            extents, _ = ranges(kernel)
-        except NotationError:
-            return
-        node.kernel, node.extents = Kernel(kernel.axes, kernel.body), extents
-        node.origins = (*node.origins, *[o for n in producers for o in graph.nodes[n].origins])
-        graph.remove_unused()
-        if node.name not in graph.nodes:
-            return
+def _is_fused(graph: KernelGraph, node: KernelNode) -> bool:
+    """Computes what a node reads within it, where that is allowed; returns whether there was something."""
+    producers = {
+        name: graph.nodes[name]
+        for name in node.reads
+        if name in graph.nodes and _may_be_fused(graph, graph.nodes[name], node)
+    }
+    epilogue = next((p for p in producers.values() if p.has_folds), None)
+    if epilogue is not None:
+        # One fold at a time: what else the node reads is then read by an epilogue.
+        producers = {epilogue.name: epilogue}
+    if not producers:
+        return False
+    kernels = {n: Kernel(p.kernel.axes, p.kernel.body, tuple(p.extents.items())) for n, p in producers.items()}
+    try:
+        kernel = fuse(Kernel(node.kernel.axes, node.kernel.body, tuple(node.extents.items())), kernels)
+        extents, _ = ranges(kernel)
+    except NotationError:
+        return False
+    node.origins = (*node.origins, *[o for p in producers.values() for o in p.origins])
+    graph.replace_kernel(node, Kernel(kernel.axes, kernel.body), extents)
+    return True
 
 
-def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode, users: Sequence[str]) -> bool:
-    accesses = [a for a in node.accesses() if a.tensor.name == producer.name]
-    if not all(is_fusible(a, producer.kernel) for a in accesses):
+def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode) -> bool:
+    accesses = [a for a in node.accesses if a.tensor.name == producer.name]
+    if producer.has_joins or not all(is_fusible(a, producer.kernel) for a in accesses):
         return False
-    is_view = producer.is_view
-    if producer.has_joins:
-        return False
-    if not is_view and any(_is_rounded(a, node) for a in accesses):
-        return False
-    if is_view:
+    if producer.is_view:
         return True
-    if len(users) > 1 or producer.name in graph.outputs:
+    if any(_is_rounded(a, node) for a in accesses):
         return False
-    is_product = contraction_of(node) is not None
+    if graph.users(producer.name) != [node.name] or producer.name in graph.outputs:
+        return False
     if not producer.has_folds:
-        return not is_product
-    return (
-        not node.has_folds
-        and node.spec.shape == producer.spec.shape
-        and all(_is_same_position(a, node) for a in accesses)
-    )
+        return contraction_of(node) is None
+    if node.has_folds or node.spec.shape != producer.spec.shape:
+        return False
+    return all(_is_same_position(a, node) for a in accesses)
 
 
 def _is_rounded(a: Access, node: KernelNode) -> bool:

@@ -30,26 +30,25 @@ class KernelNode:
     """A tensor, and the kernel that computes it with the extents of its indices.
 
     `origins` are the names of the operations that it computes, of which the first is the last one of the program.
+    `KernelGraph.replace_kernel` changes it.
     """
 
-    __slots__ = ("extents", "kernel", "name", "origins", "spec")
+    __slots__ = ("accesses", "extents", "kernel", "name", "origins", "reads", "spec")
 
     def __init__(
         self, name: str, kernel: Kernel, extents: Mapping[str, Dim], spec: TensorSpec, origins: tuple[str, ...] = ()
     ) -> None:
         self.name = name
-        self.kernel = kernel
-        self.extents = extents
         self.spec = spec
         self.origins = origins
+        self.assign(kernel, extents)
 
-    def accesses(self) -> list[Access]:
-        """Returns the reads in the kernel."""
-        return [e for e in walk(self.kernel.body) if isinstance(e, Access)]
-
-    def reads(self) -> list[str]:
-        """Returns the names of the tensors that the kernel reads, in order of occurrence."""
-        return list(dict.fromkeys([a.tensor.name for a in self.accesses()]))
+    def assign(self, kernel: Kernel, extents: Mapping[str, Dim]) -> None:
+        """Replaces the kernel of a node that is not part of a graph."""
+        self.kernel = kernel
+        self.extents = extents
+        self.accesses = [e for e in walk(kernel.body) if isinstance(e, Access)]
+        self.reads = list(dict.fromkeys([a.tensor.name for a in self.accesses]))
 
     @property
     def is_view(self) -> bool:
@@ -95,27 +94,50 @@ class KernelGraph:
         self.constants: dict[str, Array] = {}
         self.nodes: dict[str, KernelNode] = {}
         self.outputs: list[str] = []
+        self._users: dict[str, dict[str, None]] = {}
 
     def spec(self, name: str) -> TensorSpec:
         """Returns the shape and element type of an input or a node."""
         return self.inputs[name] if name in self.inputs else self.nodes[name].spec
 
-    def users(self) -> dict[str, list[str]]:
-        """Returns the names of the nodes that read each tensor."""
-        out: dict[str, list[str]] = {}
-        for node in self.nodes.values():
-            for name in node.reads():
-                out.setdefault(name, []).append(node.name)
-        return out
+    def users(self, name: str) -> list[str]:
+        """Returns the names of the nodes that read a tensor."""
+        return list(self._users.get(name, ()))
+
+    def add(self, node: KernelNode) -> None:
+        """Adds a node after those that it reads."""
+        self.nodes[node.name] = node
+        self._use(node)
+
+    def add_first(self, node: KernelNode) -> None:
+        """Adds a node that only reads inputs before all others."""
+        self.nodes = {node.name: node, **self.nodes}
+        self._use(node)
+
+    def _use(self, node: KernelNode) -> None:
+        for name in node.reads:
+            self._users.setdefault(name, {})[node.name] = None
+
+    def replace_kernel(self, node: KernelNode, kernel: Kernel, extents: Mapping[str, Dim]) -> None:
+        """Gives a node another kernel; nodes that nothing reads any more are removed."""
+        before = node.reads
+        node.assign(kernel, extents)
+        self._use(node)
+        self._release(node.name, [name for name in before if name not in node.reads])
+
+    def _release(self, user: str, names: list[str]) -> None:
+        pending = [(user, name) for name in names]
+        while pending:
+            user, name = pending.pop()
+            self._users[name].pop(user, None)
+            if not self._users[name] and name in self.nodes and name not in self.outputs:
+                removed = self.nodes.pop(name)
+                pending += [(name, read) for read in removed.reads]
 
     def remove_unused(self) -> None:
         """Removes nodes and constants that no output needs."""
-        needed, stack = set[str](), list(self.outputs)
-        while stack:
-            name = stack.pop()
-            if name not in needed:
-                needed.add(name)
-                if name in self.nodes:
-                    stack += self.nodes[name].reads()
-        self.nodes = {n: node for n, node in self.nodes.items() if n in needed}
-        self.constants = {n: array for n, array in self.constants.items() if n in needed}
+        for name in reversed(list(self.nodes)):
+            if not self._users.get(name) and name not in self.outputs:
+                self._release(name, self.nodes.pop(name).reads)
+        used = {*self.outputs, *[name for node in self.nodes.values() for name in node.reads]}
+        self.constants = {n: array for n, array in self.constants.items() if n in used}

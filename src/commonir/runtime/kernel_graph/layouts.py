@@ -131,7 +131,7 @@ def _size(dim: Dim) -> int:
 def _same_positions(node: KernelNode) -> list[tuple[str, dict[int, int]]]:
     """Returns the tensors that a node reads along its own axes: for axes of the tensor, those of the node."""
     out: list[tuple[str, dict[int, int]]] = []
-    for a in node.accesses():
+    for a in node.accesses:
         if any(isinstance(p, Expr) for p in a.at) or any(not isinstance(v, Padded) for v, _ in a.tensor.steps):
             continue
         if len(a.at) != len(node.kernel.axes):
@@ -151,7 +151,7 @@ def _borders(graph: KernelGraph) -> dict[str, Border]:
     """Returns the zeros that readers of nodes and inputs pad with."""
     out: dict[str, Border] = {}
     for node in graph.nodes.values():
-        for a in node.accesses():
+        for a in node.accesses:
             if not a.tensor.steps or a.tensor.name in graph.constants:
                 continue
             view, shape = a.tensor.steps[0]
@@ -171,15 +171,14 @@ def _amount(dim: Dim) -> int:
 
 def _copy_inputs(graph: KernelGraph, last: dict[str, int], borders: dict[str, Border]) -> None:
     """Adds copies of inputs that contractions read in another layout, or through padding."""
-    contracted = {
-        a.tensor.name for node in graph.nodes.values() if contraction_of(node) is not None for a in node.accesses()
-    }
+    contracted = {name for node in graph.nodes.values() if contraction_of(node) is not None for name in node.reads}
     for name in [n for n in graph.inputs if n in contracted and (n in last or n in borders)]:
         copy = f"{name} copy"
         node = _copy(graph, copy, name)
-        for user in graph.nodes.values():
-            user.kernel = Kernel(user.kernel.axes, _reading(user.kernel.body, name, copy))
-        graph.nodes = {copy: node, **graph.nodes}
+        for user in [graph.nodes[n] for n in graph.users(name)]:
+            kernel = Kernel(user.kernel.axes, _reading(user.kernel.body, name, copy))
+            graph.replace_kernel(user, kernel, user.extents)
+        graph.add_first(node)
         if name in last:
             last[copy] = last[name]
         if name in borders:
@@ -191,7 +190,7 @@ def _copy_outputs(graph: KernelGraph, last: dict[str, int], borders: dict[str, B
     for n, name in enumerate(graph.outputs):
         if name in graph.nodes and (name in last or name in borders):
             copy = f"{name} output {n}"
-            graph.nodes[copy] = _copy(graph, copy, name)
+            graph.add(_copy(graph, copy, name))
             graph.outputs[n] = copy
 
 

@@ -125,7 +125,7 @@ def _lifetimes(graph: KernelGraph) -> dict[str, Lifetime]:
     out: dict[str, Lifetime] = {}
     for step, node in enumerate(graph.nodes.values()):
         out[node.name] = Lifetime(step, step)
-        for name in node.reads():
+        for name in node.reads:
             if name in out:
                 out[name] = Lifetime(out[name].first, step)
     return out

@@ -116,7 +116,7 @@ class _NodeWriter:
         self.tensors: dict[str, LlvmValue] = {}
         out = self._buffer(node.name)
         for loops in loop_kernels(node.kernel, node.extents, out.layout):
-            self._emit(loops, node.reads(), out)
+            self._emit(loops, node.reads, out)
         self.function.add_line("ret void")
 
     def _emit(self, loops: LoopKernel, reads: Sequence[str], out: Buffer) -> None:
