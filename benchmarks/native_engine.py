@@ -70,10 +70,10 @@ def row_of(path: Path, rounds: int) -> str:
     compiling = time.process_time() - start
     expected = [np.asarray(x) for x in session.run(None, inputs)]
     difference = largest_difference(executable.run(inputs), expected)
-    calls = {"native": lambda: executable.run(inputs), "peer": lambda: session.run(None, inputs)}
+    calls = {"native": lambda: executable.run(inputs), "onnxruntime": lambda: session.run(None, inputs)}
     times = times_ms(calls, rounds)
-    ratio = times["native"] / times["peer"]
-    columns = f"{times['native']:10.2f} {times['peer']:15.2f} {ratio:6.2f} {compiling:12.1f} {difference:11.0e}"
+    ratio = times["native"] / times["onnxruntime"]
+    columns = f"{times['native']:10.2f} {times['onnxruntime']:15.2f} {ratio:6.2f} {compiling:12.1f} {difference:11.0e}"
     return f"{path.stem:24} {columns}"
 
 

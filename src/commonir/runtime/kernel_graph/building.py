@@ -48,10 +48,11 @@ class NotAKernel(Exception):
 
 
 class GraphBuilder:
-    """Adds operations to a graph. Names of tensors are unique numbers."""
+    """Adds operations to a graph. Names of tensors are unique numbers; `inputs` are the values from outside."""
 
     def __init__(self) -> None:
         self.graph = KernelGraph()
+        self.inputs: list[Value] = []
         self._names: dict[Value, str] = {}
         self._count = 0
 
@@ -61,22 +62,15 @@ class GraphBuilder:
         if name is None:
             name = self._names[value] = self._new_name("in")
             self.graph.inputs[name] = _spec_of(value)
+            self.inputs.append(value)
         return name
-
-    def value_of(self, name: str) -> Value:
-        """Returns the value of an input."""
-        return next(v for v, n in self._names.items() if n == name)
 
     def output(self, value: Value) -> None:
         """Makes a value a result of the graph."""
         self.graph.outputs.append(self._names[value])
 
-    def name_of(self, value: Value) -> str | None:
-        """Returns the name of a value that the graph has; None for others."""
-        return self._names.get(value)
-
     def add(self, op: Operation) -> None:
-        """Adds the nodes of an operation. Raises: NotAKernel; then nothing is added."""
+        """Adds the nodes of an operation. Raises: NotAKernel; then no node added before reads what was added."""
         if not isinstance(op, Op) or op.regions:
             raise NotAKernel(op.name)
         for v in (*op.operands, *op.results):
@@ -89,11 +83,9 @@ class GraphBuilder:
         constant = _constant_of(op)
         if constant is not None:
             return [self._constant(constant)]
-        if _symbolic_dims_of(op) is not None:
-            return [self._node(op, self._kernels(op, given)[0], _spec_of(op.results[0]))]
-        if op.form is Form.COMPOSITE and _has_long_rows(kernels := self._kernels(op, given)):
-            return self._nodes_of_body(op, given)
         kernels = self._kernels(op, given)
+        if op.form is Form.COMPOSITE and _has_long_rows(kernels):
+            return self._nodes_of_body(op, given)
         return [self._node(op, kernel, _spec_of(v)) for kernel, v in zip(kernels, op.results, strict=True)]
 
     def _nodes_of_body(self, op: Op, given: Mapping[Value, str]) -> list[str]:

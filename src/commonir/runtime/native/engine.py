@@ -202,8 +202,7 @@ def _compiled(builder: GraphBuilder, operations: Sequence[Operation]) -> list[St
         compiled = CompiledGraph(graph, host_target())
     except NotCompiled:
         return [SingleStep(op) for op in operations]
-    inputs = tuple([builder.value_of(name) for name in graph.inputs])
-    return [CompiledStep(compiled, inputs, tuple(outputs))]
+    return [CompiledStep(compiled, tuple(builder.inputs), tuple(outputs))]
 
 
 ENGINE = NativeEngine()

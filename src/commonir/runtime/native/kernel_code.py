@@ -337,8 +337,7 @@ class KernelCode:
         scalar = register_type(element)
         if element.kind == "float":
             return self._f.cast("sitofp", x, scalar)
-        bits = LlvmType(scalar).bits
-        return x if bits == x.type.bits else self._f.cast("trunc" if bits < x.type.bits else "sext", x, scalar)
+        return converted_integer(self._f, x, scalar, is_signed=True)
 
     def _cast(self, body: Expr, to: ElementType) -> LlvmValue:
         x = self.value(body)

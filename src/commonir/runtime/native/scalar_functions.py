@@ -109,11 +109,6 @@ def converted(f: Function, x: LlvmValue, source: ElementType, to: ElementType) -
             return f.cast(op, x, target)
 
 
-def rounded_to(f: Function, x: LlvmValue, storage: str) -> LlvmValue:
-    """Returns single precision rounded to a narrower type, and widened again."""
-    return f.cast("fpext", f.cast("fptrunc", x, storage), x.type.scalar)
-
-
 # -- functions
 
 
@@ -157,13 +152,11 @@ def _extreme(larger: bool) -> Emit:
 
 
 def _sign(o: Operands) -> LlvmValue:
+    """Zeros, with their sign, and NaN stay."""
     f, (x,) = o.function, o.values
-    zero, one = f.constant(x.type, 0), f.constant(x.type, 1)
-    if x.type.is_float:
-        negative = f.select(x.compare("olt", zero), f.constant(x.type, -1), x)
-        return f.select(x.compare("ogt", zero), one, negative)
-    negative = f.select(x.compare("slt", zero), f.constant(x.type, -1), zero)
-    return f.select(x.compare("sgt", zero), one, negative)
+    ordered = "o" if x.type.is_float else "s"
+    negative = f.select(x.compare(f"{ordered}lt", 0), f.constant(x.type, -1), x)
+    return f.select(x.compare(f"{ordered}gt", 0), f.constant(x.type, 1), negative)
 
 
 def _absolute(o: Operands) -> LlvmValue:

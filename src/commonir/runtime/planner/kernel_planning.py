@@ -43,6 +43,7 @@ from commonir.notation import (
     rewrite,
     walk,
 )
+from commonir.notation.digits import digits_of, with_digits
 from commonir.runtime.interpreter.evaluation import rounds_to_half
 from commonir.runtime.limits import check_array
 from commonir.runtime.planner.array_graph import (
@@ -72,7 +73,6 @@ from commonir.symbolic import (
     plain,
     substitute,
     terms_of,
-    within,
 )
 
 Array = NDArray[Any]
@@ -638,43 +638,18 @@ def split_digits(body: Expr, extents: dict[str, int]) -> tuple[Expr, dict[str, l
 
     Adds the extents of the digits; returns the digits of each index that was split, leading digit first.
     """
-    radices: dict[str, set[int]] = {}
+    positions: list[Dim] = []
 
     def find(p: Dim) -> Dim:
-        _find_radices(p, radices)
+        positions.append(p)
         return p
 
     rewrite(body, find)
-    digits: dict[str, list[str]] = {}
-    values: dict[str, Dim] = {}
-    for i, divisors in radices.items():
-        steps = [1, *sorted(r for r in divisors if 1 < r < extents[i]), extents[i]]
-        if any(b % a for a, b in itertools.pairwise(steps)):
-            continue
-        digits[i] = [f"{i}.{d}" for d in reversed(range(len(steps) - 1))]
-        value: Dim = 0
-        for d, (a, b) in enumerate(itertools.pairwise(steps)):
-            extents[f"{i}.{d}"] = b // a
-            value = value + index(f"{i}.{d}") * a
-        values[i] = value
+    digits = digits_of(positions, extents)
     if not digits:
         return body, {}
-    rewritten = rewrite(
-        body,
-        lambda p: within(substitute(p, values), extents),
-        lambda over: tuple([d for i in over for d in digits.get(i, [i])]),
-    )
-    return rewritten, digits
-
-
-def _find_radices(p: Dim, radices: dict[str, set[int]]) -> None:
-    for m in terms_of(p):
-        for a in m:
-            if isinstance(a, (Floor, Mod)) and isinstance(a.den, int):
-                _find_radices(a.num, radices)
-                name = plain(a.num)
-                if name is not None:
-                    radices.setdefault(name, set()).add(a.den)
+    extents.update({name: _number(n) for of_index in digits.values() for name, n, _ in of_index})
+    return with_digits(body, digits, extents), {i: [name for name, _, _ in d] for i, d in digits.items()}
 
 
 def _without(body: Expr, ones: set[str], zeros: Mapping[str, Dim]) -> Expr:
