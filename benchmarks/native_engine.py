@@ -19,6 +19,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from commonir import api
+from commonir.base.arrays import dtype_of
 from commonir.ir.module import Module
 from commonir.ir.types import TensorType
 from commonir.runtime.native.engine import ENGINE
@@ -37,7 +38,7 @@ def inputs_of(module: Module) -> dict[str, Array]:
         shape = [d if isinstance(d, int) else SIZE for d in v.type.shape or ()]
         is_float = v.type.element.is_float
         numbers = random.standard_normal(shape) if is_float else random.integers(0, 2, shape)
-        out[v.name] = numbers.astype(np.float32 if is_float else np.int64)
+        out[v.name] = numbers.astype(dtype_of(v.type.element.name))
     return out
 
 
