@@ -1,0 +1,202 @@
+"""Runs blocks as graphs of kernels, for any engine that can run such graphs.
+
+A block runs as steps: as many operations as possible become one graph, which a back end prepares; others run alone, as
+in the other engines.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from commonir.base.codes import EXECUTION_FAILED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.tuples import NamedTuple
+from commonir.ir.module import Function
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ods import Op
+from commonir.ods.traits import Terminator
+from commonir.runtime.binding import bind, requirements, symbol_dims
+from commonir.runtime.engine import EngineOptions
+from commonir.runtime.interpreter.control import Globals, WithState, check_depth, is_control, run_control
+from commonir.runtime.interpreter.engine import Evaluator
+from commonir.runtime.interpreter.evaluation import OutOfRange
+from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
+from commonir.runtime.interpreter.specialization import Specializations
+from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
+from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.limits import no_memory, time_is_up
+from commonir.runtime.values import computed, copied, declared, shapes_of
+
+Array = NDArray[Any]
+Arrays = tuple[Array, ...]
+
+_NO_LIMIT = 1 << 62
+
+
+class PreparedGraph(Protocol):
+    """A graph of kernels that is ready to run."""
+
+    def run(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> Sequence[Array]:
+        """Returns the outputs for arrays of the inputs and values of the symbols.
+
+        Raises: OutOfRange when a position read from data is outside of its tensor.
+        """
+        ...
+
+
+class BackEnd(Protocol):
+    """Runs graphs of kernels."""
+
+    def prepare(self, graph: KernelGraph) -> PreparedGraph | None:
+        """Returns a graph that is ready to run, after fusing its nodes; None if this is not possible."""
+        ...
+
+
+class GraphStep(NamedTuple):
+    """Operations of a block that run as one graph, the values that they read, and those that others need."""
+
+    graph: PreparedGraph
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+
+
+class SingleStep(NamedTuple):
+    """An operation that runs alone."""
+
+    op: Operation
+
+
+Step = GraphStep | SingleStep
+
+
+class GraphExecutable(WithState):
+    """A prepared function, with the graphs of the blocks that ran so far."""
+
+    def __init__(self, function: Function, options: EngineOptions, back_end: BackEnd) -> None:
+        super().__init__(Globals())
+        self._function = function
+        self._requirements = requirements(function)
+        self.options = options
+        self._back_end = back_end
+        self._steps: dict[Block, list[Step]] = {}
+        self._specializations = Specializations()
+        if options.plan_ahead:
+            self.steps_of(function.body)
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """Returns the outputs by name; see `Executable`."""
+        bound = bind(self._function, inputs, self._requirements)
+        limit = self.options.time_limit_seconds
+        deadline = None if limit is None else time.monotonic() + limit
+        runner = _BlockRunner(self, bound.dims, deadline, 0)
+        values = {v: computed(x, v.type) for v, x in zip(self._function.inputs, bound.arrays, strict=True)}
+        try:
+            with self._globals.run():
+                runner.run_block(self._function.body, values)
+        except MemoryError as error:
+            raise no_memory(error) from error
+        names = self._function.output_names
+        return {n: copied(declared(values[v], v.type)) for n, v in zip(names, self._function.outputs, strict=True)}
+
+    def evaluator(self, dims: Mapping[str, int], deadline: float | None, depth: int) -> Evaluator:
+        """Returns an evaluator of single operations."""
+        communicator = self.options.communicator
+        return Evaluator(dims, self._globals, deadline, depth, self._specializations, _NO_LIMIT, communicator)
+
+    def steps_of(self, block: Block) -> list[Step]:
+        """Returns the steps of a block, which are prepared once."""
+        result = self._steps.get(block)
+        if result is None:
+            result = self._steps[block] = _steps_of(block, self._back_end)
+        return result
+
+
+class _BlockRunner:
+    """Runs blocks for some values of symbols."""
+
+    def __init__(
+        self, executable: GraphExecutable, dims: Mapping[str, int], deadline: float | None, depth: int
+    ) -> None:
+        self._executable = executable
+        self._dims = dict(dims)
+        self._deadline = deadline
+        self._depth = depth
+        self.communicator = executable.options.communicator
+
+    def run_block(self, block: Block, values: dict[Value, Array]) -> None:
+        """Runs the operations of a block, adding their results to the values."""
+        self._check_time()
+        check_depth(self._depth)
+        dims = block_dims(block, values, self._dims)
+        inside = _BlockRunner(self._executable, dims, self._deadline, self._depth + 1)
+        for step in self._executable.steps_of(block):
+            inside._run_step(step, values)
+
+    def call(self, function: Function, arguments: Arrays) -> Arrays:
+        """Runs a function."""
+        runner = _BlockRunner(self._executable, symbol_dims(function, arguments), self._deadline, self._depth)
+        values = dict(zip(function.inputs, arguments, strict=True))
+        runner.run_block(function.body, values)
+        return tuple([values[v] for v in function.outputs])
+
+    def _check_time(self) -> None:
+        if self.communicator is not None:
+            self.communicator.check()
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise time_is_up()
+
+    def _run_step(self, step: Step, values: dict[Value, Array]) -> None:
+        self._check_time()
+        if isinstance(step, GraphStep):
+            arrays = [computed(values[v], v.type) for v in step.inputs]
+            try:
+                results: Sequence[Array] = step.graph.run(arrays, self._dims)
+            except OutOfRange as error:
+                help = "other inputs may work; `--engine reference` names the operation"
+                raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error), help=help)) from None
+            values.update(zip(step.outputs, results, strict=True))
+            return
+        op = step.op
+        if is_control(op):
+            results = run_control(op, values, self)
+        else:
+            evaluator = self._executable.evaluator(self._dims, self._deadline, self._depth)
+            results = evaluator.decoded(op) or evaluator.results(op, values)
+        values.update(zip(op.results, results, strict=False))
+        self._dims.update(result_dims(op, shapes_of(results)))
+
+
+def _steps_of(block: Block, back_end: BackEnd) -> list[Step]:
+    """Returns the steps of a block: as many operations as possible together."""
+    out: list[Step] = []
+    pending: list[Operation] = []
+    builder = GraphBuilder()
+    for op in block.operations:
+        if isinstance(op, Op) and op.has_trait(Terminator):
+            break
+        try:
+            builder.add(op)
+            pending.append(op)
+        except NotAKernel:
+            out += _together(builder, pending, back_end)
+            out.append(SingleStep(op))
+            builder, pending = GraphBuilder(), []
+    return [*out, *_together(builder, pending, back_end)]
+
+
+def _together(builder: GraphBuilder, operations: Sequence[Operation], back_end: BackEnd) -> list[Step]:
+    """Returns operations as one step, or each alone if the back end cannot run them."""
+    inside = set(operations)
+    outputs = [v for op in operations for v in op.results if any(u not in inside for u in v.users)]
+    if not outputs:
+        return []
+    for v in outputs:
+        builder.output(v)
+    prepared = back_end.prepare(builder.graph)
+    if prepared is None:
+        return [SingleStep(op) for op in operations]
+    return [GraphStep(prepared, tuple(builder.inputs), tuple(outputs))]
