@@ -13,6 +13,10 @@ _MOST_AXES = DEFAULT_LIMITS.max_rank
 _MOST_BYTES = 2**63 - 1
 
 
+class OutOfRange(Exception):
+    """An index read from data is outside of the bounds of its tensor."""
+
+
 def time_is_up() -> DiagnosticError:
     """Returns the error that the time limit of a run has passed."""
     return DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))

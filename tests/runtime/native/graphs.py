@@ -16,7 +16,8 @@ from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.native.compiler import Library, object_code
-from commonir.runtime.native.graph_code import MAIN, code_of
+from commonir.runtime.native.graph_code import code_of
+from commonir.runtime.native.program import MAIN
 from commonir.runtime.native.target import Target
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import evaluate

@@ -26,12 +26,12 @@ from commonir.runtime.binding import bind, requirements, symbol_dims
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.instances import instance, is_concrete, static_attributes
 from commonir.runtime.interpreter.control import Globals, WithState, check_depth, global_of, run_control, used_inside
-from commonir.runtime.interpreter.evaluation import OutOfRange, evaluate_kernel, may_exceed_bits
+from commonir.runtime.interpreter.evaluation import evaluate_kernel, may_exceed_bits
 from commonir.runtime.interpreter.operations import call_algorithm, constant_array, flat_values, unsupported
 from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.interpreter.strided import evaluate_small_kernel
-from commonir.runtime.limits import check_array, no_memory, time_is_up
+from commonir.runtime.limits import OutOfRange, check_array, no_memory, time_is_up
 from commonir.runtime.ranks.communicator import Communicator
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.values import (

@@ -39,7 +39,7 @@ from commonir.notation import (
     walk,
 )
 from commonir.runtime.interpreter.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS
-from commonir.runtime.limits import check_array
+from commonir.runtime.limits import OutOfRange, check_array
 from commonir.runtime.values import declared_dtype
 from commonir.symbolic import Dim, Floor, Max, Mod, Symbol, plain, terms_of
 
@@ -50,10 +50,6 @@ DtypeFor = Callable[[ElementType], np.dtype[Any]]
 
 GRID_ELEMENTS = 1 << 22
 """A kernel with a larger grid is evaluated in pieces, with arrays of some tens of megabytes."""
-
-
-class OutOfRange(Exception):
-    """An index read from data is outside of the bounds of its tensor."""
 
 
 def evaluate_kernel(

@@ -23,12 +23,11 @@ from commonir.runtime.binding import bind, requirements, symbol_dims
 from commonir.runtime.engine import EngineOptions
 from commonir.runtime.interpreter.control import Globals, WithState, check_depth, is_control, run_control
 from commonir.runtime.interpreter.engine import Evaluator
-from commonir.runtime.interpreter.evaluation import OutOfRange
 from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
 from commonir.runtime.kernel_graph.graph import KernelGraph
-from commonir.runtime.limits import no_memory, time_is_up
+from commonir.runtime.limits import OutOfRange, no_memory, time_is_up
 from commonir.runtime.values import computed, copied, declared, shapes_of
 
 Array = NDArray[Any]

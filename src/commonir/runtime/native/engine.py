@@ -11,6 +11,7 @@ from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.native.compiled_graph import CompiledGraph
 from commonir.runtime.native.compiler import host_target
+from commonir.runtime.native.compiling import compiled
 from commonir.runtime.native.scalar_functions import NotCompiled
 from commonir.runtime.seeding import with_seeds
 
@@ -39,7 +40,7 @@ class MachineCode:
         """Returns a graph as machine code; None for what the code generator does not know."""
         try:
             fuse_nodes(graph)
-            return CompiledGraph(graph, host_target())
+            return CompiledGraph(compiled(graph, host_target()))
         except NotCompiled:
             return None
 

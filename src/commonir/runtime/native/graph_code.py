@@ -17,17 +17,15 @@ from commonir.notation import Expr
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.native.contraction_code import STACK_FLOATS, ContractionCode, Plan, Tile, packed, plan_of
-from commonir.runtime.native.kernel_code import Buffer, Check, KernelCode
+from commonir.runtime.native.kernel_code import Buffer, KernelCode
 from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmValue, Module
 from commonir.runtime.native.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
+from commonir.runtime.native.program import MAIN, Check, KernelCall
 from commonir.runtime.native.target import Target
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import names
 
 Array = NDArray[Any]
-
-MAIN = "run"
-"""The name of the function that computes the graph."""
 
 _STORAGE = {"bool": "i8", "float16": "half", "bfloat16": "bfloat", "float32": "float", "float64": "double"}
 
@@ -35,15 +33,6 @@ _STORAGE = {"bool": "i8", "float16": "half", "bfloat16": "bfloat", "float32": "f
 def storage_of(dtype: np.dtype[Any]) -> str:
     """Returns the LLVM type of the elements of an array in memory."""
     return _STORAGE.get(dtype.name) or f"i{8 * dtype.itemsize}"
-
-
-class KernelCall(NamedTuple):
-    """A call of the main function: the function that computes a node, and the tensors and symbols it receives."""
-
-    function: str
-    node: str
-    tensors: tuple[str, ...]
-    symbols: tuple[str, ...]
 
 
 class GraphCode(NamedTuple):

@@ -40,6 +40,7 @@ from commonir.runtime.native.loop_kernel import (
     vector_axis,
     vector_index_of,
 )
+from commonir.runtime.native.program import Check
 from commonir.runtime.native.scalar_functions import (
     NotCompiled,
     applied,
@@ -79,14 +80,6 @@ class Buffer(NamedTuple):
     pointer: LlvmValue
     storage: str
     layout: MemoryLayout
-
-
-class Check(NamedTuple):
-    """A position read from data that the code checks; a fault has its number and the position."""
-
-    tensor: str
-    axis: int
-    size: Dim
 
 
 class LoopScope:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.runtime.interpreter.evaluation import OutOfRange
+from commonir.runtime.limits import OutOfRange
 
 Array = NDArray[Any]
 DType = np.dtype[Any]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from commonir.base.diagnostics import InternalError
 from commonir.runtime.interpreter.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS, convert, copy, round_to_half
-from commonir.runtime.interpreter.evaluation import OutOfRange
+from commonir.runtime.limits import OutOfRange
 from commonir.runtime.planner.array_graph import (
     Checked,
     Concat,

@@ -20,9 +20,9 @@ from commonir.ods.data_dependent_dims import dims_introduced
 from commonir.ods.traits import Terminator
 from commonir.runtime.instances import static_attributes
 from commonir.runtime.interpreter.control import global_of, is_control
-from commonir.runtime.interpreter.evaluation import OutOfRange
 from commonir.runtime.interpreter.runtime_dims import result_dims
 from commonir.runtime.interpreter.specialization import KNOWN_ELEMENTS, reads_elements, specialize_for
+from commonir.runtime.limits import OutOfRange
 from commonir.runtime.planner.array_graph import (
     Concat,
     Constant,

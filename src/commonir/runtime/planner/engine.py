@@ -32,11 +32,10 @@ from commonir.runtime.blas import limited_threads
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.interpreter.control import Globals, WithState, check_depth, is_control, run_control, used_inside
 from commonir.runtime.interpreter.engine import Evaluator, TooLargeError
-from commonir.runtime.interpreter.evaluation import OutOfRange
 from commonir.runtime.interpreter.operations import call_algorithm
 from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
-from commonir.runtime.limits import no_memory
+from commonir.runtime.limits import OutOfRange, no_memory
 from commonir.runtime.planner.array_plan import ArrayPlan
 from commonir.runtime.planner.nesting import with_loops
 from commonir.runtime.planner.repeated_binding import Binder

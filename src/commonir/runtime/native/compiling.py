@@ -1,0 +1,66 @@
+"""Compiles graphs of kernels: layouts, code, and object code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
+from commonir.runtime.native.buffers import Lifetime
+from commonir.runtime.native.compiler import object_code
+from commonir.runtime.native.graph_code import code_of
+from commonir.runtime.native.program import CompiledProgram, Intermediate, ProgramTensor
+from commonir.runtime.native.target import Target
+from commonir.runtime.values import compute_dtype
+
+
+def compiled(graph: KernelGraph, target: Target) -> CompiledProgram:
+    """Returns a fused graph as machine code. Raises: NotCompiled."""
+    layouts = assign_layouts(graph)
+    code = code_of(graph, layouts, target)
+    used = {*code.tensors, *graph.outputs}
+    return CompiledProgram(
+        target=target,
+        object_code=object_code(code.text, target),
+        symbols=code.symbols,
+        table=code.tensors,
+        inputs=tuple([_tensor(graph, name) for name in graph.inputs]),
+        outputs=tuple([_tensor(graph, name) for name in graph.outputs]),
+        intermediates=_intermediates(graph, layouts),
+        constants={n: np.ascontiguousarray(a) for n, a in graph.constants.items() if n in used},
+        checks=code.checks,
+        calls=code.calls,
+    )
+
+
+def _tensor(graph: KernelGraph, name: str) -> ProgramTensor:
+    constant = graph.constants.get(name)
+    if constant is not None:
+        return ProgramTensor(name, constant.dtype, constant.shape)
+    spec = graph.spec(name)
+    return ProgramTensor(name, compute_dtype(spec.element), spec.shape)
+
+
+def _intermediates(graph: KernelGraph, layouts: Mapping[str, MemoryLayout]) -> tuple[Intermediate, ...]:
+    """Returns the nodes that are not outputs. Nothing else may be stored in a border, so these are needed always."""
+    lifetimes = _lifetimes(graph)
+    always = Lifetime(0, len(graph.nodes))
+    out: list[Intermediate] = []
+    for name in [n for n in graph.nodes if n not in graph.outputs]:
+        layout, dtype = layouts[name], compute_dtype(graph.spec(name).element)
+        lifetime = always if layout.has_border else lifetimes[name]
+        out.append(Intermediate(name, dtype, layout.size, layout.offset, lifetime))
+    return tuple(out)
+
+
+def _lifetimes(graph: KernelGraph) -> dict[str, Lifetime]:
+    """Returns the steps in which each node's result is needed."""
+    out: dict[str, Lifetime] = {}
+    for step, node in enumerate(graph.nodes.values()):
+        out[node.name] = Lifetime(step, step)
+        for name in node.reads:
+            if name in out:
+                out[name] = Lifetime(out[name].first, step)
+    return out

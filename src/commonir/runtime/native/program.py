@@ -1,0 +1,84 @@
+"""A compiled program: what remains of a graph of kernels when its code has been generated.
+
+It has the object code of one function and everything that a caller of it needs, as plain data, so it can be stored and
+run by another process. This module imports neither a compiler nor what programs are built from.
+
+The function receives a table of addresses, one for the first element of each tensor in `table`, the values of
+`symbols` in 64 bits, and two integers in which it stores a fault: the number of the check that failed, from 1 on, and
+the position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.tuples import NamedTuple
+from commonir.runtime.native.buffers import Lifetime
+from commonir.runtime.native.target import Target
+
+if TYPE_CHECKING:
+    from commonir.symbolic import Dim
+
+MAIN = "run"
+"""The name of the function that computes a program."""
+
+
+class Check(NamedTuple):
+    """A position read from data that the code checks: of a tensor, on an axis of some size."""
+
+    tensor: str
+    axis: int
+    size: Dim
+
+
+class KernelCall(NamedTuple):
+    """A call of the main function: the function that computes a node, and the tensors and symbols it receives."""
+
+    function: str
+    node: str
+    tensors: tuple[str, ...]
+    symbols: tuple[str, ...]
+
+
+class ProgramTensor(NamedTuple):
+    """An input or output, whose elements are in row-major order."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[Dim, ...]
+
+
+class Intermediate(NamedTuple):
+    """A tensor in the arena: the number of its elements with those of a border, and the position of the first one.
+
+    Tensors may share memory if their lifetimes, in calls of the main function, are disjoint. One with a border is alive
+    always, and its memory is zeros before the first run.
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    size: Dim
+    offset: Dim
+    lifetime: Lifetime
+
+
+class CompiledProgram(NamedTuple):
+    """The object code of a graph and the tensors that it reads and writes, which are known by their names.
+
+    An output that no kernel computes has the name of an input or a constant. `constants` are as the code reads them.
+    """
+
+    target: Target
+    object_code: bytes
+    symbols: tuple[str, ...]
+    table: tuple[str, ...]
+    inputs: tuple[ProgramTensor, ...]
+    outputs: tuple[ProgramTensor, ...]
+    intermediates: tuple[Intermediate, ...]
+    constants: Mapping[str, NDArray[Any]]
+    checks: tuple[Check, ...]
+    calls: tuple[KernelCall, ...]
