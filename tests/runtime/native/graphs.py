@@ -72,7 +72,8 @@ def run_guarded(
     sizes = np.array([dims[s] for s in code.symbols], np.int64)
     faults = np.zeros(2, np.int64)
     library = Library([object_code(code.text, target)], target)
-    library.function(MAIN, 3)(table.ctypes.data, sizes.ctypes.data, faults.ctypes.data)
+    scratch = memory.array((max([evaluate(d, dims) for d in code.scratch], default=0),), np.dtype(np.uint8), side)
+    library.function(MAIN, 4)(table.ctypes.data, sizes.ctypes.data, faults.ctypes.data, scratch.ctypes.data)
     assert not faults.any()
     return [_result(name, tensors, graph, arrays) for name in graph.outputs]
 

@@ -28,12 +28,14 @@ MAX_SIZES = 8
 class _Buffers(NamedTuple):
     """Memory for one set of sizes: the table of addresses, with those of inputs and outputs still open.
 
+    Scratch memory is at the end of the arena, at the address `scratch`.
     `outputs` are the shapes and dtypes of those that are computed.
     """
 
     table: Array
     sizes: Array
     arena: Array
+    scratch: int
     outputs: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
 
 
@@ -44,7 +46,7 @@ class CompiledGraph:
         self._program = program
         self._numbers = {name: n for n, name in enumerate(program.table)}
         self._library = Library([program.object_code], program.target)
-        self._main = self._library.function(MAIN, 3)
+        self._main = self._library.function(MAIN, 4)
         self._buffers: OrderedDict[tuple[int, ...], _Buffers] = OrderedDict()
         self._faults = np.zeros(2, np.int64)
 
@@ -62,7 +64,7 @@ class CompiledGraph:
             number = self._numbers.get(name)
             if number is not None:
                 buffers.table[number] = array.ctypes.data
-        self._main(buffers.table.ctypes.data, buffers.sizes.ctypes.data, self._faults.ctypes.data)
+        self._main(buffers.table.ctypes.data, buffers.sizes.ctypes.data, self._faults.ctypes.data, buffers.scratch)
         if self._faults[0]:
             self._raise_fault(buffers)
         everything = {**program.constants, **dict(zip(inputs, arrays, strict=True)), **computed}
@@ -89,7 +91,8 @@ class CompiledGraph:
         sizes = {t.name: _value(t.size, dims) * t.dtype.itemsize for t in program.intermediates}
         assigned = arena_of(sizes, {t.name: t.lifetime for t in program.intermediates})
         # Borders are zeros from the start, and nothing else is stored there.
-        arena = np.zeros(assigned.size_bytes + 2 * ALIGNMENT, np.uint8)
+        scratch = max([_value(d, dims) for d in program.scratch], default=0)
+        arena = np.zeros(assigned.size_bytes + scratch + 2 * ALIGNMENT, np.uint8)
         start = -(-arena.ctypes.data // ALIGNMENT) * ALIGNMENT
         table = np.full(len(self._numbers), start, np.int64)
         for t in program.intermediates:
@@ -103,7 +106,7 @@ class CompiledGraph:
         outputs = {
             t.name: (tuple([_value(d, dims) for d in t.shape]), t.dtype) for t in program.outputs if t.name not in known
         }
-        return _Buffers(table, np.array(key, np.int64), arena, outputs)
+        return _Buffers(table, np.array(key, np.int64), arena, start + assigned.size_bytes, outputs)
 
 
 def _value(dim: Dim, dims: Mapping[str, int]) -> int:

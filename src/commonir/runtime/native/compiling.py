@@ -30,6 +30,7 @@ def compiled(graph: KernelGraph, target: Target) -> CompiledProgram:
         outputs=tuple([_tensor(graph, name) for name in graph.outputs]),
         intermediates=_intermediates(graph, layouts),
         constants={n: np.ascontiguousarray(a) for n, a in graph.constants.items() if n in used},
+        scratch=code.scratch,
         checks=code.checks,
         calls=code.calls,
     )

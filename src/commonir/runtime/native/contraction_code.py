@@ -2,8 +2,8 @@
 
 Rows of the left factor are numbers broadcast from wherever they lie, so a convolution over channels in memory order is
 a matrix product without copies. The right factor is read in panels of a tile's columns: packed ones where it is a
-constant, in place where its columns are contiguous, else transposed into a panel on the stack. What follows the sum is
-computed on the registers.
+constant, in place where its columns are contiguous, else transposed into a panel in scratch memory. What follows the
+sum is computed on the registers.
 """
 
 from __future__ import annotations
@@ -24,9 +24,6 @@ from commonir.runtime.native.target import Target
 from commonir.symbolic import Dim, DimExpr, linear_in, names, substitute
 
 Array = NDArray[np.generic]
-
-STACK_FLOATS = 1 << 15
-"""The most numbers of a panel that is packed while running."""
 
 SYMBOLIC_ROWS = 64
 """The number of rows that tiles are chosen for where it is not known."""
@@ -68,10 +65,14 @@ class Plan(NamedTuple):
         return self.kernel.extents[name]
 
     @property
-    def terms(self) -> int | None:
-        """The number of terms of each sum; None if it is not known."""
-        counts = [self.extent(i) for i in self.sums]
-        return prod([n for n in counts if isinstance(n, int)]) if all(isinstance(n, int) for n in counts) else None
+    def terms(self) -> Dim:
+        """The number of terms of each sum."""
+        return _product(map(self.extent, self.sums))
+
+    @property
+    def is_transposable(self) -> bool:
+        """Whether it pays to transpose the right factor into panels while running."""
+        return len(self.sums) == 1 and bool(self.rows) and any(self.extent(i) != 1 for i in self.rows)
 
 
 def plan_of(kernel: LoopKernel, layouts: Layouts) -> Plan | None:
@@ -236,9 +237,7 @@ class ContractionCode:
         f, plan = self._f, self._plan
         right = plan.right
         if packed_pointer is not None:
-            terms = plan.terms
-            assert terms is not None
-            pointer = f.element(packed_pointer, j * terms, "float")
+            pointer = f.element(packed_pointer, j * self._code.size(plan.terms), "float")
             source = _Columns(pointer, vectors * self._lanes, None)
         elif right.steps[plan.column] == 1:
             pointer = f.element(self._code.buffer(right.name).pointer, self._start(right, j), "float")
@@ -257,18 +256,17 @@ class ContractionCode:
         return at if j is None else at + j * self._code.size(factor.steps.get(self._plan.column, 0))
 
     def _transposed(self, j: LlvmValue, vectors: int, mask: LlvmValue | None) -> LlvmValue:
-        """Returns a panel on the stack, with columns gathered from where they lie."""
+        """Returns a panel in scratch memory, with columns gathered from where they lie."""
         f, plan, lanes = self._f, self._plan, self._lanes
         (k,) = plan.sums
-        terms = plan.terms
-        assert terms is not None
-        panel = f.array(F32, terms * vectors * lanes)
+        panel = self._code.scratch.pointer
+        self._code.scratch.require(plan.terms * (vectors * lanes * F32.bits // 8))
         source = f.element(self._code.buffer(plan.right.name).pointer, self._start(plan.right, j), "float")
         every = f.constant(LlvmType("i1", lanes), 1)
         across = self._code.size(plan.right.steps[plan.column])
         numbers = f.lane_numbers(LlvmType("i64", lanes)) * across
         zero = f.constant(LlvmType("float", lanes), 0.0)
-        with f.loop(f.integer(0), f.integer(terms)) as at:
+        with f.loop(f.integer(0), self._code.size(plan.terms)) as at:
             for v in range(vectors):
                 holds = every if mask is None or v < vectors - 1 else mask
                 place = at * self._code.size(plan.right.steps[k]) + across * (v * lanes)

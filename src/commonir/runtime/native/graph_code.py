@@ -1,7 +1,6 @@
 """Code of a graph of kernels: a function for each different kernel, and one that calls them in order.
 
-The latter receives a table of addresses, one for each tensor, the values of symbols, and where faults are stored. Nodes
-whose code is equal, as in layers of one shape, share a function.
+`program.py` says what the latter receives. Nodes whose code is equal, as in layers of one shape, share a function.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from commonir.base.tuples import NamedTuple
 from commonir.notation import Expr
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
-from commonir.runtime.native.contraction_code import STACK_FLOATS, ContractionCode, Plan, Tile, packed, plan_of
-from commonir.runtime.native.kernel_code import Buffer, KernelCode
+from commonir.runtime.native.contraction_code import ContractionCode, Plan, Tile, packed, plan_of
+from commonir.runtime.native.kernel_code import Buffer, KernelCode, Scratch
 from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmValue, Module
 from commonir.runtime.native.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
 from commonir.runtime.native.program import MAIN, Check, KernelCall
 from commonir.runtime.native.target import Target
 from commonir.runtime.values import compute_dtype
-from commonir.symbolic import names
+from commonir.symbolic import Dim, names
 
 Array = NDArray[Any]
 
@@ -46,6 +45,7 @@ class GraphCode(NamedTuple):
     symbols: tuple[str, ...]
     checks: tuple[Check, ...]
     calls: tuple[KernelCall, ...]
+    scratch: tuple[Dim, ...]
 
 
 def code_of(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], target: Target) -> GraphCode:
@@ -61,26 +61,35 @@ class _GraphWriter:
         self.module = Module(target.function_attributes)
         self.checks: list[Check] = []
         self._functions: dict[str, str] = {}
+        self._scratch: dict[Dim, None] = {}
         self._symbols = sorted({s for node in graph.nodes.values() for s in node.symbols()})
 
     def written(self) -> GraphCode:
         """Returns the module with all functions."""
         calls = [self._call(node) for node in self.graph.nodes.values()]
         tensors = list(dict.fromkeys([t for call in calls for t in call.tensors]))
-        main = Function(self.module, MAIN, [POINTER, POINTER, POINTER])
-        table, sizes, faults = main.arguments
+        main = Function(self.module, MAIN, [POINTER] * 4)
+        table, sizes, faults, scratch = main.arguments
         at = {name: n for n, name in enumerate(tensors)}
         values = {s: main.load(main.element(sizes, main.integer(n), "i64"), I64) for n, s in enumerate(self._symbols)}
         for call in calls:
             pointers = [main.load(main.element(table, main.integer(at[t]), "ptr"), POINTER) for t in call.tensors]
-            arguments = [faults, *[values[s] for s in call.symbols], *pointers]
+            arguments = [faults, scratch, *[values[s] for s in call.symbols], *pointers]
             main.add_line(f"call void @{call.function}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
         main.add_line("ret void")
-        return GraphCode(str(self.module), tuple(tensors), tuple(self._symbols), tuple(self.checks), tuple(calls))
+        return GraphCode(
+            str(self.module),
+            tuple(tensors),
+            tuple(self._symbols),
+            tuple(self.checks),
+            tuple(calls),
+            tuple(self._scratch),
+        )
 
     def _call(self, node: KernelNode) -> KernelCall:
         """Returns the call that computes a node; a function is added if no equal one is there."""
         writer = _NodeWriter(self, node)
+        self._scratch.update(dict.fromkeys(writer.scratch.sizes))
         text = str(writer.function)
         name = self._functions.get(text)
         if name is None:
@@ -90,7 +99,10 @@ class _GraphWriter:
 
 
 class _NodeWriter:
-    """Writes the function of a node. Its parameters are faults, sizes, and the tensors in the order of first use."""
+    """Writes the function of a node.
+
+    Its parameters are faults, scratch memory, sizes, and the tensors in the order of first use.
+    """
 
     def __init__(self, writer: _GraphWriter, node: KernelNode) -> None:
         self._graph = writer.graph
@@ -98,9 +110,10 @@ class _NodeWriter:
         self._layouts = writer.layouts
         self._checks = writer.checks
         self.symbols = sorted(node.symbols())
-        self.function = Function(writer.module, "NAME", [POINTER, *[I64] * len(self.symbols)])
+        self.function = Function(writer.module, "NAME", [POINTER, POINTER, *[I64] * len(self.symbols)])
         writer.module.functions.pop()
-        self._faults, *sizes = self.function.arguments
+        self._faults, scratch, *sizes = self.function.arguments
+        self.scratch = Scratch(scratch)
         self._sizes = dict(zip(self.symbols, sizes, strict=True))
         self.tensors: dict[str, LlvmValue] = {}
         out = self._buffer(node.name)
@@ -113,7 +126,7 @@ class _NodeWriter:
         layouts = {name: self._layout(name) for name in reads}
         kernel = simplified(loops, layouts)
         plan = plan_of(kernel, layouts)
-        if plan is None or not (self._is_packed(plan) or _has_columns(plan, self._target)):
+        if plan is None or not (self._is_packed(plan) or _has_columns(plan)):
             forms = _forms_along_vectors(kernel, layouts, self._graph.constants)
             buffers = {name: self._buffer(name, forms.get(name)) for name in reads}
             code = self._code(buffers)
@@ -126,7 +139,7 @@ class _NodeWriter:
         contraction.emit(self._packed(plan, contraction.tile) if packs else None)
 
     def _code(self, buffers: Mapping[str, Buffer]) -> KernelCode:
-        return KernelCode(self.function, self._target, buffers, self._sizes, self._faults, self._checks)
+        return KernelCode(self.function, self._target, buffers, self._sizes, self._faults, self._checks, self.scratch)
 
     def _is_packed(self, plan: Plan) -> bool:
         """Returns whether the right factor is a constant, the same for all of a batch."""
@@ -178,14 +191,6 @@ def _forms_along_vectors(
     return out
 
 
-def _has_columns(plan: Plan, target: Target) -> bool:
-    """Returns whether the columns of the right factor are contiguous, or can be transposed."""
-    return plan.right.steps[plan.column] == 1 or _fits_stack(plan, target)
-
-
-def _fits_stack(plan: Plan, target: Target) -> bool:
-    """Returns whether a right factor may be transposed into panels on the stack, and whether that pays."""
-    rows = [plan.extent(i) for i in plan.rows]
-    if plan.terms is None or len(plan.sums) != 1 or not rows or rows == [1]:
-        return False
-    return plan.terms * 4 * target.lanes() <= STACK_FLOATS
+def _has_columns(plan: Plan) -> bool:
+    """Returns whether the columns of the right factor are contiguous, or are to be transposed."""
+    return plan.right.steps[plan.column] == 1 or plan.is_transposable

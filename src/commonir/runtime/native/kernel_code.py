@@ -82,6 +82,19 @@ class Buffer(NamedTuple):
     layout: MemoryLayout
 
 
+class Scratch:
+    """Memory that a function uses while it runs, with the sizes in bytes that its parts need of it."""
+
+    def __init__(self, pointer: LlvmValue) -> None:
+        self.pointer = pointer
+        self.sizes: list[Dim] = []
+
+    def require(self, size_bytes: Dim) -> None:
+        """States that the function uses so many bytes."""
+        if size_bytes not in self.sizes:
+            self.sizes.append(size_bytes)
+
+
 class LoopScope:
     """A loop, or a part of one, that binds an index. Lane `n` of a vector has the value plus `n`."""
 
@@ -121,6 +134,7 @@ class KernelCode:
         sizes: Mapping[str, LlvmValue],
         faults: LlvmValue,
         checks: list[Check],
+        scratch: Scratch,
     ) -> None:
         self._f = function
         self._target = target
@@ -128,6 +142,7 @@ class KernelCode:
         self._sizes = sizes
         self._faults = faults
         self._checks = checks
+        self.scratch = scratch
         self.layouts = {name: b.layout for name, b in buffers.items()}
         self._scope = LoopScope(None, function.region)
         self._data: dict[str, LlvmValue] = {}

@@ -4,8 +4,8 @@ It has the object code of one function and everything that a caller of it needs,
 run by another process. This module imports neither a compiler nor what programs are built from.
 
 The function receives a table of addresses, one for the first element of each tensor in `table`, the values of
-`symbols` in 64 bits, and two integers in which it stores a fault: the number of the check that failed, from 1 on, and
-the position.
+`symbols` in 64 bits, two integers in which it stores a fault (the number of the check that failed, from 1 on, and the
+position), and scratch memory.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class Intermediate(NamedTuple):
 class CompiledProgram(NamedTuple):
     """The object code of a graph and the tensors that it reads and writes, which are known by their names.
 
-    An output that no kernel computes has the name of an input or a constant. `constants` are as the code reads them.
+    An output that no kernel computes has the name of an input or a constant. `constants` are as the code reads them. Scratch
+    memory has the largest of the sizes in `scratch`, in bytes, and is not shared between threads.
     """
 
     target: Target
@@ -80,5 +81,6 @@ class CompiledProgram(NamedTuple):
     outputs: tuple[ProgramTensor, ...]
     intermediates: tuple[Intermediate, ...]
     constants: Mapping[str, NDArray[Any]]
+    scratch: tuple[Dim, ...]
     checks: tuple[Check, ...]
     calls: tuple[KernelCall, ...]
