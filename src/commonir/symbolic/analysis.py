@@ -30,6 +30,7 @@ from commonir.symbolic.dims import (
     product_of,
     regrouped,
     terms_of,
+    total,
     without,
 )
 from commonir.symbolic.errors import NotKnownError
@@ -445,7 +446,24 @@ def _atom_within(atom: Atom, extent: Mapping[str, Dim]) -> Dim:
             return first if isinstance(atom, Floor) else num - den * first
         if at_least(low, 0) and at_least(extreme(den, extent, False) - 1, high):
             return 0 if isinstance(atom, Floor) else num
+    if isinstance(den, int):
+        factor, rest = _common_factor(num, den, extent)
+        if factor > 1:
+            num, den = floor_div(num - rest, factor), den // factor
+            return floor_div(num, den) if isinstance(atom, Floor) else factor * modulo(num, den) + rest
     return floor_div(num, den) if isinstance(atom, Floor) else modulo(num, den)
+
+
+def _common_factor(num: Dim, den: int, extent: Mapping[str, Dim]) -> tuple[int, Dim]:
+    """Returns a common factor of a divisor and all terms of a dividend but a rest, which is never as large as it."""
+    terms = terms_of(num)
+    for factor in sorted({gcd(c, den) for c in terms.values()}, reverse=True):
+        rest = total([DimExpr({m: c}) if m else c for m, c in terms.items() if c % factor])
+        if all(n in extent for n in names(rest)):
+            low, high = extreme(rest, extent, False), extreme(rest, extent, True)
+            if at_least(low, 0) and at_least(factor - 1, high):
+                return factor, rest
+    return 1, 0
 
 
 def _max_within(args: list[Dim], extent: Mapping[str, Dim]) -> Dim:

@@ -2,16 +2,41 @@
 
 - What only moves elements is read through by every reader.
 - A function of single elements with one reader is computed by that reader.
+- A cheap one that reads statistics, such as a difference to a mean, is computed by every reader.
 - A fold is computed by its only reader, if that is a function of single elements at the same position (an epilogue).
 """
 
 from __future__ import annotations
 
-from commonir.notation import Access, Cast, Expr, Kernel, NotationError, fuse, is_fusible, ranges, walk
+from math import prod
+
+from commonir.notation import (
+    Access,
+    Apply,
+    Cast,
+    Expr,
+    Kernel,
+    NotationError,
+    fuse,
+    is_fusible,
+    ranges,
+    replace_accesses,
+    walk,
+)
 from commonir.runtime.interpreter.evaluation import rounds_to_half
 from commonir.runtime.kernel_graph.contraction import contraction_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
+from commonir.runtime.kernel_graph.views import plainly_resolved
 from commonir.symbolic import plain
+
+
+CHEAP_FUNCTIONS = 4
+"""Functions of single elements that take less time than writing their result and reading it again."""
+
+_CHEAP = frozenset({"add", "subtract", "multiply", "divide"})
+
+STATISTIC = 64
+"""A statistic has at most one element for this many of what reads it."""
 
 
 def fuse_nodes(graph: KernelGraph) -> None:
@@ -41,8 +66,9 @@ def _is_fused(graph: KernelGraph, node: KernelNode) -> bool:
         extents, _ = ranges(kernel)
     except NotationError:
         return False
+    body = replace_accesses(kernel.body, lambda a: plainly_resolved(a, extents))
     node.origins = (*node.origins, *[o for p in producers.values() for o in p.origins])
-    graph.replace_kernel(node, Kernel(kernel.axes, kernel.body), extents)
+    graph.replace_kernel(node, Kernel(kernel.axes, body), extents)
     return True
 
 
@@ -54,6 +80,8 @@ def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode) ->
         return True
     if any(_is_rounded(a, node) for a in accesses):
         return False
+    if _reads_statistics(graph, producer):
+        return contraction_of(node) is None
     if graph.users(producer.name) != [node.name] or producer.name in graph.outputs:
         return False
     if not producer.has_folds:
@@ -61,6 +89,20 @@ def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode) ->
     if node.has_folds or node.spec.shape != producer.spec.shape:
         return False
     return all(_is_same_position(a, node) for a in accesses)
+
+
+def _reads_statistics(graph: KernelGraph, producer: KernelNode) -> bool:
+    """Returns whether a function of single elements is cheap and reads statistics of its other operand."""
+    functions = [e.fn for e in walk(producer.kernel.body) if isinstance(e, Apply)]
+    if producer.has_folds or len(functions) > CHEAP_FUNCTIONS or any(fn not in _CHEAP for fn in functions):
+        return False
+    size = _count(producer)
+    small = [n for n in producer.reads if n in graph.nodes and _count(graph.nodes[n]) * STATISTIC <= size]
+    return len(producer.reads) - len(small) <= 1 and any(graph.nodes[n].has_folds for n in small)
+
+
+def _count(node: KernelNode) -> int:
+    return prod([d for d in node.spec.shape if isinstance(d, int)])
 
 
 def _is_rounded(a: Access, node: KernelNode) -> bool:

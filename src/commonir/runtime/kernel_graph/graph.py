@@ -114,6 +114,13 @@ class KernelGraph:
         self.nodes = {node.name: node, **self.nodes}
         self._use(node)
 
+    def add_before(self, other: KernelNode, node: KernelNode) -> None:
+        """Adds a node before another one."""
+        before = list(self.nodes.values())
+        at = before.index(other)
+        self.nodes = {n.name: n for n in [*before[:at], node, *before[at:]]}
+        self._use(node)
+
     def _use(self, node: KernelNode) -> None:
         for name in node.reads:
             self._users.setdefault(name, {})[node.name] = None

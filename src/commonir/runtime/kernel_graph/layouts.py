@@ -59,7 +59,7 @@ def layout_of(shape: Sequence[Dim], order: Sequence[int] | None = None, border: 
 
 def assign_layouts(graph: KernelGraph) -> dict[str, MemoryLayout]:
     """Returns the layouts of all inputs and nodes, after adding copies of inputs and outputs where these differ."""
-    last = _preferred_last_axes(graph)
+    last = preferred_last_axes(graph)
     borders = _borders(graph)
     _copy_inputs(graph, last, borders)
     _copy_outputs(graph, last, borders)
@@ -79,7 +79,7 @@ def _order(rank: int, last: int | None) -> tuple[int, ...]:
     return tuple(axes)
 
 
-def _preferred_last_axes(graph: KernelGraph) -> dict[str, int]:
+def preferred_last_axes(graph: KernelGraph) -> dict[str, int]:
     """Returns the axis that is to be last in memory, of values for which it is not the last one in the program."""
     wanted: dict[str, int] = {}
     for node in graph.nodes.values():
