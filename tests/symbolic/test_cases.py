@@ -128,6 +128,8 @@ def test_ranges_remove_floors() -> None:
     at = i * 6 + j
     assert within(floor_div(at, 6), {"i": 4, "j": 6}) == i
     assert within(modulo(at, 6), {"i": 4, "j": 6}) == j
+    assert within(floor_div(at, 18), {"i": 9, "j": 6}) == floor_div(i, 3)
+    assert within(modulo(at, 18), {"i": 9, "j": 6}) == 6 * modulo(i, 3) + j
     assert within(floor_div(i * M + j, M), {"i": N, "j": M}) == i
     assert within(modulo(i * M + j, M), {"i": N, "j": M}) == j
 

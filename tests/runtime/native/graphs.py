@@ -15,6 +15,7 @@ from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
+from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.native.compiler import Library, object_code
 from commonir.runtime.native.graph_code import code_of
 from commonir.runtime.native.program import MAIN
@@ -42,6 +43,7 @@ def graph_of(module: Module) -> KernelGraph | None:
     for v in function.outputs:
         builder.output(v)
     fuse_nodes(builder.graph)
+    split_folds(builder.graph)
     return builder.graph
 
 

@@ -29,7 +29,6 @@ from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
 from commonir.runtime.kernel_graph.views import plainly_resolved
 from commonir.symbolic import plain
 
-
 CHEAP_FUNCTIONS = 4
 """Functions of single elements that take less time than writing their result and reading it again."""
 

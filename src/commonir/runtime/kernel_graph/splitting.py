@@ -12,14 +12,25 @@ from itertools import count
 from math import prod
 
 from commonir.base.tuples import NamedTuple
-from commonir.notation import Access, Expr, Fold, Kernel, Tensor, free, put, replace_accesses, rewrite, walk, with_children
+from commonir.notation import (
+    Access,
+    Expr,
+    Fold,
+    Kernel,
+    Tensor,
+    free,
+    put,
+    replace_accesses,
+    rewrite,
+    walk,
+    with_children,
+)
 from commonir.notation.digits import digits_of, with_digits
 from commonir.runtime.kernel_graph.contraction import contraction_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec
 from commonir.runtime.kernel_graph.layouts import preferred_last_axes
 from commonir.runtime.kernel_graph.views import resolved
 from commonir.symbolic import Dim, DimExpr, floor_div, index, linear_in, modulo, names, substitute, total, within
-
 
 FEW_POSITIONS = 64
 """Folds over fewer positions of a channel stay where they are."""

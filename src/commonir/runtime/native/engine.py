@@ -9,6 +9,7 @@ from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.native.compiled_graph import CompiledGraph
 from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.compiling import compiled
@@ -40,6 +41,7 @@ class MachineCode:
         """Returns a graph as machine code; None for what the code generator does not know."""
         try:
             fuse_nodes(graph)
+            split_folds(graph)
             return CompiledGraph(compiled(graph, host_target()))
         except NotCompiled:
             return None
