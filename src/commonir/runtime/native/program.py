@@ -69,8 +69,8 @@ class Intermediate(NamedTuple):
 class CompiledProgram(NamedTuple):
     """The object code of a graph and the tensors that it reads and writes, which are known by their names.
 
-    An output that no kernel computes has the name of an input or a constant. `constants` are as the code reads them. Scratch
-    memory has the largest of the sizes in `scratch`, in bytes, and is not shared between threads.
+    An output that no kernel computes has the name of an input or a constant. `constants` are as the code reads them.
+    Scratch memory has at least the bytes of each size in `scratch`, and is not shared between threads.
     """
 
     target: Target
