@@ -11,7 +11,7 @@ from tests.onnx_suite.evaluators import CommonIr, Evaluator, OnnxReference, Onnx
 from tests.onnx_suite.messages import Rewriting, Verifying
 from tests.onnx_suite.outcomes import Judge, Outcome
 
-ENGINES = ("numpy", "reference", "onnxruntime")
+ENGINES = ("numpy", "native", "reference", "onnxruntime")
 
 _PEERS: Mapping[str, Callable[[], Evaluator]] = {"reference-evaluator": OnnxReference, "onnxruntime": OnnxRuntime}
 PEERS = tuple(_PEERS)

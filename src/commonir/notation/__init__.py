@@ -20,7 +20,7 @@ import_members(
         ),
         "formula": "formula math",
         "functions": "FOLDS FUNCTIONS FoldFunction Number ScalarFunction identity limits number_key",
-        "fusion": "fuse is_fusible",
+        "fusion": "fuse is_fusible with_extents",
         "permuted_axes": "Permutation PermutedResult is_identity permuted_result",
         "ranges": (
             "Guard broadcast broadcast_shape names_of_axes piece_extents pieces_by_position ranges resolve shape_of"

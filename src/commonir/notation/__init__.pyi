@@ -41,6 +41,7 @@ from commonir.notation.functions import limits as limits
 from commonir.notation.functions import number_key as number_key
 from commonir.notation.fusion import fuse as fuse
 from commonir.notation.fusion import is_fusible as is_fusible
+from commonir.notation.fusion import with_extents as with_extents
 from commonir.notation.permuted_axes import Permutation as Permutation
 from commonir.notation.permuted_axes import PermutedResult as PermutedResult
 from commonir.notation.permuted_axes import is_identity as is_identity

@@ -44,7 +44,7 @@ def fuse(consumer: Kernel, producers: Mapping[str, Kernel], known: Mapping[str, 
     """
     extents, constraints = ranges(consumer, known)
     fusion = _Fusion(producers, extents)
-    body = fusion.expanded(_with_extents(consumer.body, extents), ())
+    body = fusion.expanded(with_extents(consumer.body, extents), ())
     mentioned = {*free(body), *(n for a in consumer.axes for n in names(a)), *_bound(body)}
     declared = tuple((n, v) for n, v in fusion.extents.items() if n in mentioned)
     return Kernel(consumer.axes, body, declared, tuple(dict.fromkeys((*constraints, *fusion.constraints))))
@@ -58,7 +58,7 @@ def _bound(e: Expr) -> Iterator[str]:
             yield x.along
 
 
-def _with_extents(e: Expr, extents: Mapping[str, Dim]) -> Expr:
+def with_extents(e: Expr, extents: Mapping[str, Dim]) -> Expr:
     """Returns the expression with explicit extents in every join."""
     done: dict[Expr, Expr] = {}
 
@@ -115,7 +115,7 @@ class _Fusion:
                 self.extents[fresh[n]] = extent
             moved = {n: index(m) for n, m in fresh.items()}
             body = rewrite(
-                _with_extents(producer.body, extents),
+                with_extents(producer.body, extents),
                 lambda p: substitute(p, moved),
                 lambda over: tuple(fresh[n] for n in over),
             )

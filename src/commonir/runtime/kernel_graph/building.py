@@ -28,6 +28,7 @@ from commonir.notation import (
     ranges,
     replace_accesses,
     walk,
+    with_extents,
 )
 from commonir.ods import Form, Op, infer, known_data, known_dims
 from commonir.runtime.interpreter.evaluation import evaluate_kernel
@@ -132,7 +133,8 @@ class GraphBuilder:
     def _node(self, op: Op, kernel: Kernel, spec: TensorSpec) -> str:
         extents, _ = ranges(kernel)
         name = self._new_name("v")
-        kernel = self._with_numbers(kernel)
+        # Numbers bound no index of a join.
+        kernel = self._with_numbers(Kernel(kernel.axes, with_extents(kernel.body, extents)))
         node = KernelNode(name, Kernel(kernel.axes, kernel.body), extents, spec, (op.name,))
         folded = self._folded(node)
         if folded is not None:

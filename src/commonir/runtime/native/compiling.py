@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
@@ -29,11 +31,16 @@ def compiled(graph: KernelGraph, target: Target) -> CompiledProgram:
         inputs=tuple([_tensor(graph, name) for name in graph.inputs]),
         outputs=tuple([_tensor(graph, name) for name in graph.outputs]),
         intermediates=_intermediates(graph, layouts),
-        constants={n: np.ascontiguousarray(a) for n, a in graph.constants.items() if n in used},
+        constants={n: _contiguous(a) for n, a in graph.constants.items() if n in used},
         scratch=code.scratch,
         checks=code.checks,
         calls=code.calls,
     )
+
+
+def _contiguous(array: NDArray[Any]) -> NDArray[Any]:
+    """Returns an array in row-major order; numpy's function would give a scalar an axis."""
+    return np.ascontiguousarray(array).reshape(array.shape)
 
 
 def _tensor(graph: KernelGraph, name: str) -> ProgramTensor:
