@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import prod
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType
@@ -37,9 +36,9 @@ from commonir.runtime.native.loop_kernel import (
     LoopKernel,
     Read,
     read_of,
-    vector_axis,
     vector_index_of,
 )
+from commonir.runtime.native.loop_order import ACCUMULATORS, is_small, loop_order
 from commonir.runtime.native.program import Check
 from commonir.runtime.native.scalar_functions import (
     NotCompiled,
@@ -66,12 +65,6 @@ from commonir.symbolic import (
     terms_of,
     total,
 )
-
-UNROLLED_POINTS = 32
-"""Folds over at most this many points, such as windows, have no loop where vectors run outside of them."""
-
-ACCUMULATORS = 4
-"""Partial results of a fold along vectors, so that one does not wait for the other."""
 
 
 class Buffer(NamedTuple):
@@ -156,35 +149,88 @@ class KernelCode:
     def emit(self, kernel: LoopKernel, out: Buffer) -> None:
         """Adds loops that compute all elements of a kernel."""
         self.start(kernel)
-        last = vector_axis(kernel, self.layouts)
+        order = loop_order(kernel, self.layouts)
 
         def element() -> None:
             self.store(self.value(kernel.body), kernel, out)
 
+        last = order.last
         if last is None:
-            self._nested(kernel.axes, element)
+            self._nested(order.outer, element)
             return
-        outer, inner = kernel.axes[:-1], ()
-        if outer and self._reuses(kernel, outer[-1], last):
-            # What only depends on the vector stays in registers for a row.
-            outer, inner = outer[:-1], outer[-1:]
 
         def vectors() -> None:
-            for _ in self._vectors(last, 1):
-                self._nested(inner, element)
+            for scopes in self._vector_groups(last, order.vectors):
+                self._fold_together(kernel, scopes)
+                self._nested_together(order.inner, scopes, lambda _, __: element())
 
-        self._nested(outer, vectors)
+        self._nested(order.outer, vectors)
 
-    def _reuses(self, kernel: LoopKernel, axis: str, last: str) -> bool:
-        """Returns whether windows read vectors that are the same along an axis, such as weights of channels."""
-        windows = [e for e in kernel.folds() if last in free(e) and self._is_small(e)]
-        reads = [a for e in windows for a in walk(e.body) if isinstance(a, Access)]
-        return any(last in free(a) and axis not in free(a) for a in reads)
+    def _fold_together(self, kernel: LoopKernel, scopes: Sequence[LoopScope]) -> None:
+        """Computes the folds that several vectors need in one loop each."""
+        bound = self._bound_in(scopes[0])
+        folds = [e for e in kernel.folds() if not is_small(e, self._extents) and set(free(e)) <= bound]
+        for e in reversed(folds):
+            if scopes[0].index in free(e) and not any(isinstance(x, Join) for x in walk(e.body)):
+                self._add_folds(e, scopes)
 
-    def _is_small(self, e: Fold) -> bool:
-        extents = [self._extents[i] for i in e.over]
-        counts = [n for n in extents if isinstance(n, int)]
-        return len(counts) == len(extents) and prod(counts) <= UNROLLED_POINTS
+    def _bound_in(self, scope: LoopScope | None) -> set[str]:
+        out: set[str] = set()
+        while scope is not None:
+            out.add(scope.index)
+            scope = scope.parent
+        return out
+
+    def _add_folds(self, e: Fold, scopes: Sequence[LoopScope]) -> None:
+        """Computes a fold for several vectors, with several partial results of each."""
+        f = self._f
+        copies = max(1, ACCUMULATORS // len(scopes))
+        lanes = scopes[0].lanes
+        start = self._start(e, lanes)
+        partial = [[f.variable(start.type, start) for _ in range(copies)] for _ in scopes]
+
+        def step(n: int, copy: int) -> None:
+            x = f.splat(self.value(e.body), lanes)
+            partial[n][copy].set(combined(f, e.fn, e.dtype, partial[n][copy].get(), x))
+
+        self._nested_together(e.over, scopes, step, copies)
+        for scope, of_scope in zip(scopes, partial, strict=True):
+            first, *others = [p.get() for p in of_scope]
+            for x in others:
+                first = combined(f, e.fn, e.dtype, first, x)
+            scope.values[e] = first
+
+    def _nested_together(
+        self,
+        over: Sequence[str],
+        scopes: Sequence[LoopScope],
+        innermost: Callable[[int, int], None],
+        copies: int = 1,
+    ) -> None:
+        """Adds loops inside of several scopes at once; `copies` points of the last one are handled in a round.
+
+        `innermost` receives the number of the scope that it is in, and that of the copy.
+        """
+        f = self._f
+        if not over:
+            for n, scope in enumerate(scopes):
+                with self._entered(scope):
+                    innermost(n, 0)
+            return
+        name, rest = over[0], over[1:]
+        extent = self._extents[name]
+        with self._entered(scopes[0]):
+            size = self.size(extent)
+        start = f.integer(0)
+        for step in (1,) if rest else dict.fromkeys((copies, 1)):
+            if isinstance(extent, int) and extent - (start.number or 0) < step:
+                continue
+            stop = size if step == 1 else self._whole_steps(size, step)
+            with f.loop(start, stop, step) as i:
+                for copy in range(step):
+                    inside = [LoopScope(s, f.region, name, i + copy) for s in scopes]
+                    self._nested_together(rest, inside, lambda n, c, copy=copy: innermost(n, c + copy))
+            start = stop
 
     def start(self, kernel: LoopKernel) -> None:
         """Prepares for the code of a kernel."""
@@ -200,47 +246,61 @@ class KernelCode:
 
     def _vectors(self, name: str, unroll: int) -> Iterator[int]:
         """Yields in code that handles a vector of values of an index; numbers from 0 within an unrolled round."""
+        for scopes in self._vector_groups(name, unroll):
+            for copy, scope in enumerate(scopes):
+                with self._entered(scope):
+                    yield copy
+
+    def _vector_groups(self, name: str, count: int) -> Iterator[list[LoopScope]]:
+        """Yields scopes of up to so many vectors of values of an index, in code that handles them together."""
         f, lanes, extent = self._f, self._lanes, self._extents[name]
         n = self.size(extent)
-        start = f.integer(0)
-        for copies in dict.fromkeys((unroll, 1)):
-            step = lanes * copies
-            if isinstance(extent, int) and extent - (start.number or 0) < step:
-                continue
-            stop = f.integer(extent // step * step) if isinstance(extent, int) else self._whole_steps(n, step)
-            with f.loop(start, stop, step) as i:
-                for copy in range(copies):
-                    with self.bound(name, i + copy * lanes, lanes):
-                        yield copy
-            start = stop
-        if isinstance(extent, int) and start.number == extent:
-            return
+        step = lanes * count
         if isinstance(extent, int):
-            yield from self._last_vector(name, start, n)
+            whole = extent // step * step
+            if whole:
+                with f.loop(f.integer(0), f.integer(whole), step) as i:
+                    yield self._vector_scopes(name, i, count, None)
+            if whole < extent:
+                rest = -(-(extent - whole) // lanes)
+                yield self._vector_scopes(name, f.integer(whole), rest, n)
             return
+        start = f.integer(0)
+        for vectors in dict.fromkeys((count, 1)):
+            stop = self._whole_steps(n, vectors * lanes)
+            with f.loop(start, stop, vectors * lanes) as i:
+                yield self._vector_scopes(name, i, vectors, None)
+            start = stop
         with f.when(start.compare("slt", n)):
-            yield from self._last_vector(name, start, n)
+            yield self._vector_scopes(name, start, 1, n)
+
+    def _vector_scopes(self, name: str, start: LlvmValue, count: int, stop: LlvmValue | None) -> list[LoopScope]:
+        """Returns scopes of vectors from a value on; the last one ends at `stop`."""
+        f, lanes = self._f, self._lanes
+        scopes = [LoopScope(self._scope, f.region, name, start + n * lanes, lanes) for n in range(count)]
+        if stop is not None:
+            left = stop - (start + (count - 1) * lanes)
+            if left.number != lanes:
+                numbers = f.lane_numbers(LlvmType("i32", lanes))
+                scopes[-1].mask = numbers.compare("slt", self._narrow(left))
+        return scopes
 
     def _whole_steps(self, n: LlvmValue, step: int) -> LlvmValue:
         return self._f.binary("sdiv", "sdiv", n, step) * step
-
-    def _last_vector(self, name: str, start: LlvmValue, n: LlvmValue) -> Iterator[int]:
-        numbers = self._f.lane_numbers(LlvmType("i32", self._lanes))
-        left = (
-            self._f.cast("trunc", n - start, "i32")
-            if n.number is None
-            else self._f.constant(I32, (n - start).number or 0)
-        )
-        with self.bound(name, start, self._lanes, numbers.compare("slt", left)):
-            yield 0
 
     @contextmanager
     def bound(
         self, name: str, value: LlvmValue | None, lanes: int = 1, mask: LlvmValue | None = None
     ) -> Generator[None]:
         """Opens a scope that binds an index in the region that instructions are added to."""
+        with self._entered(LoopScope(self._scope, self._f.region, name, value, lanes, mask)):
+            yield
+
+    @contextmanager
+    def _entered(self, scope: LoopScope) -> Generator[None]:
+        """Adds instructions within a scope, to the region that they are added to already."""
         before = self._scope
-        self._scope = LoopScope(before, self._f.region, name, value, lanes, mask)
+        self._scope = scope
         try:
             yield
         finally:
@@ -381,7 +441,7 @@ class KernelCode:
 
     def _fold(self, e: Fold) -> LlvmValue:
         joined = {x.along for x in walk(e.body) if isinstance(x, Join)}
-        if self._vector is not None and self._is_small(e) and not joined.intersection(e.over):
+        if self._vector is not None and is_small(e, self._extents) and not joined.intersection(e.over):
             return self._unrolled(e)
         along = None if self._vector is not None else vector_index_of(e, self.layouts, self._extents)
         return self._looped(e) if along is None else self._along_vectors(e, along)

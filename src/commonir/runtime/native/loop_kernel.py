@@ -35,6 +35,10 @@ from commonir.symbolic import Dim, at_least, extreme, index, linear_in, names, w
 Layouts = Mapping[str, MemoryLayout]
 
 
+SHORT_DIGIT = 16
+"""An axis that vectors run along is not split into digits of which the last one is shorter than this."""
+
+
 class DataPosition(NamedTuple):
     """A position that is read from data: the name that stands for it in an address, and the size of its axis."""
 
@@ -194,6 +198,9 @@ def _split(kernel: LoopKernel, layouts: Layouts, joined: Container[str]) -> Loop
         return kernel
     addresses = [read_of(a, layouts, kernel.extents).address for a in kernel.accesses()]
     digits = {i: d for i, d in digits_of(addresses, kernel.extents).items() if i not in joined}
+    # Short vectors of neighbours are worse than vectors of elements from here and there.
+    last = [a for a, step in zip(kernel.axes, kernel.steps, strict=True) if step == 1]
+    digits = {i: d for i, d in digits.items() if not (i in last and _is_short(d[-1][1]))}
     if not digits:
         return kernel
     extents = dict(kernel.extents)
@@ -205,6 +212,10 @@ def _split(kernel: LoopKernel, layouts: Layouts, joined: Container[str]) -> Loop
         axes += [(name, step * size) for name, _, size in digits[a]] if a in digits else [(a, step)]
     names_, steps = tuple([a for a, _ in axes]), tuple([s for _, s in axes])
     return LoopKernel(names_, steps, kernel.offset, with_digits(kernel.body, digits, extents), extents)
+
+
+def _is_short(extent: Dim) -> bool:
+    return isinstance(extent, int) and extent < SHORT_DIGIT
 
 
 def _without_folds_over(e: Expr, ones: Mapping[str, Dim]) -> Expr:

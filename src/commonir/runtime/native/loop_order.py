@@ -1,0 +1,85 @@
+"""The order of a kernel's loops: which axes are outside of the one that vectors run along, and which inside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+from commonir.base.tuples import NamedTuple
+from commonir.notation import Access, Apply, Expr, Fold, free, walk
+from commonir.runtime.native.loop_kernel import Layouts, LoopKernel, read_of, vector_axis
+from commonir.symbolic import Dim, linear_in
+
+UNROLLED_POINTS = 32
+"""Folds over at most this many points, such as windows, have no loop where vectors run outside of them."""
+
+ACCUMULATORS = 4
+"""Partial results of a fold, so that one does not wait for the other."""
+
+NEAR = 4096
+"""Elements between neighbours on an axis up to which vectors may run outside of its loop, whose lines stay cached."""
+
+_CHEAP = frozenset({"add", "subtract", "multiply", "negative", "maximum", "minimum"})
+
+
+class LoopOrder(NamedTuple):
+    """Axes of the loops outside of vectors and inside of them; `last` is the axis of vectors, if there is one.
+
+    `vectors` of them are computed together, and `points` of the innermost axis.
+    """
+
+    outer: tuple[str, ...]
+    last: str | None
+    inner: tuple[str, ...] = ()
+    vectors: int = 1
+    points: int = 1
+
+
+def is_small(e: Fold, extents: Mapping[str, Dim]) -> bool:
+    """Returns whether a fold is over few points, of a known number."""
+    sizes = [extents[i] for i in e.over]
+    counts = [n for n in sizes if isinstance(n, int)]
+    return len(counts) == len(sizes) and prod(counts) <= UNROLLED_POINTS
+
+
+def loop_order(kernel: LoopKernel, layouts: Layouts) -> LoopOrder:
+    """Returns the order in which as little as possible is computed twice."""
+    last = vector_axis(kernel, layouts)
+    large = [e for e in kernel.folds() if not is_small(e, kernel.extents) and set(free(e)) <= set(kernel.axes)]
+    # What a fold does not depend on is inside of the loops that it does depend on.
+    axes = sorted(kernel.axes, key=lambda a: sum(a not in free(e) for e in large if a != last))
+    if last is None:
+        return LoopOrder(tuple(axes), None)
+    axes.remove(last)
+    along = [e for e in large if last in free(e)]
+    if along:
+        inner = tuple([a for a in axes if any(a not in free(e) for e in along)])
+        return LoopOrder(tuple([a for a in axes if a not in inner]), last, inner, ACCUMULATORS)
+    if axes and _reuses_windows(kernel, axes[-1], last):
+        return LoopOrder(tuple(axes[:-1]), last, tuple(axes[-1:]), 1, ACCUMULATORS)
+    if axes and _repeats(kernel, axes[-1], last, layouts):
+        return LoopOrder(tuple(axes[:-1]), last, tuple(axes[-1:]), 2)
+    return LoopOrder(tuple(axes), last)
+
+
+def _reuses_windows(kernel: LoopKernel, axis: str, last: str) -> bool:
+    """Returns whether windows along vectors overlap along an axis, or read weights that are the same."""
+    windows = [e for e in kernel.folds() if last in free(e) and is_small(e, kernel.extents)]
+    reads = [a for e in windows for a in walk(e.body) if isinstance(a, Access)]
+    return any(last in free(a) and axis not in free(a) for a in reads)
+
+
+def _repeats(kernel: LoopKernel, axis: str, last: str, layouts: Layouts) -> bool:
+    """Returns whether vectors that take long to compute are the same along an axis of near neighbours."""
+    step = kernel.steps[kernel.axes.index(axis)]
+    if not isinstance(step, int) or step > NEAR:
+        return False
+    same = [e for e in walk(kernel.body) if last in free(e) and axis not in free(e)]
+    return any(_takes_long(e, kernel, last, layouts) for e in same)
+
+
+def _takes_long(e: Expr, kernel: LoopKernel, last: str, layouts: Layouts) -> bool:
+    if isinstance(e, Access):
+        read = read_of(e, layouts, kernel.extents)
+        return bool(read.data) or bool(read.guards) or linear_in(read.address, last)[0] not in (0, 1)
+    return isinstance(e, Apply) and e.fn not in _CHEAP
