@@ -16,6 +16,11 @@ from commonir.base.codes import MISSING_PACKAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.runtime.native.target import Target, target_of
 
+_PASSES = ("sroa", "simplify_cfg", "loop_rotate", "instruction_combine", "new_gvn", "aggressive_dce", "simplify_cfg")
+"""The passes before code is generated. Vectors, unrolled loops and what moves out of loops are chosen before: LLVM's O2
+takes twice as long, for code that is as fast within 3 % on eight networks.
+"""
+
 
 @cache
 def _llvm() -> Any:
@@ -48,11 +53,10 @@ def object_code(text: str, target: Target) -> bytes:
         raise InternalError(f"generated code is not valid: {error}") from error
     module.triple = target.triple
     machine = _machine(target)
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    # Vectors and unrolled loops are chosen before.
-    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-    passes = llvm.create_pass_builder(machine, options)
-    passes.getModulePassManager().run(module, passes)
+    passes = llvm.create_new_module_pass_manager()
+    for name in _PASSES:
+        getattr(passes, f"add_{name}_pass")()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
     return machine.emit_object(module)
 
 
