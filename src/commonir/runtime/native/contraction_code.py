@@ -8,7 +8,7 @@ sum is computed on the registers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -18,22 +18,13 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.types import f32
 from commonir.notation import Access, Apply, Fold, free, index, walk
 from commonir.runtime.native.kernel_code import Buffer, KernelCode
-from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue, Variable
+from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.runtime.native.loop_kernel import Layouts, LoopKernel, read_of
+from commonir.runtime.native.product_tiles import Columns, ProductTile, TermRange, Tile, in_panels, tile_of
 from commonir.runtime.native.target import Target
 from commonir.symbolic import Dim, DimExpr, linear_in, names, substitute
 
 Array = NDArray[np.generic]
-
-SYMBOLIC_ROWS = 64
-"""The number of rows that tiles are chosen for where it is not known."""
-
-
-class Tile(NamedTuple):
-    """Rows, and vectors of columns, that are computed together."""
-
-    rows: int
-    vectors: int
 
 
 class Factor(NamedTuple):
@@ -42,6 +33,13 @@ class Factor(NamedTuple):
     name: str
     start: Dim
     steps: Mapping[str, Dim]
+
+    def address(self, indices: Iterable[str]) -> Dim:
+        """Returns the address where all indices but some are zero."""
+        out = self.start
+        for i in indices:
+            out = out + index(i) * self.steps.get(i, 0)
+        return out
 
 
 class Plan(NamedTuple):
@@ -131,51 +129,20 @@ def _factor(a: Access, kernel: LoopKernel, layouts: Layouts) -> Factor | None:
     return Factor(a.tensor.name, start, steps)
 
 
-def tile_of(rows: Dim, columns: Dim, target: Target) -> Tile:
-    """Returns the tile with the fewest cycles, counting what tiles compute twice or in vain."""
-    m = rows if isinstance(rows, int) else SYMBOLIC_ROWS
-    vectors = -(-(columns if isinstance(columns, int) else SYMBOLIC_ROWS) // target.lanes())
-    best, result = float("inf"), Tile(1, 1)
-    for nv in (1, 2, 3, 4):
-        for mr in range(1, min(m, 24) + 1):
-            if mr * nv + nv + 1 > target.registers + (nv == 4):
-                continue
-            full, rest = divmod(vectors, nv)
-            cycles = -(-m // mr) * (full * _cycles(mr, nv) + (_cycles(mr, rest) if rest else 0))
-            if cycles < best:
-                best, result = cycles, Tile(mr, nv)
-    return result
-
-
-def _cycles(rows: int, vectors: int) -> float:
-    """Returns the cycles of a tile for each term: two products or two loads in each, and four for the latency."""
-    return max(rows * vectors, rows + vectors, 4) + 0.1 * rows + 0.3 * vectors
-
-
 def packed(plan: Plan, array: Array, tile: Tile, lanes: int) -> Array:
-    """Returns a constant right factor in panels, whose last columns are padded with zeros."""
+    """Returns a constant right factor in panels."""
+    return in_panels(factor_matrix(plan, array), tile.vectors, lanes)
+
+
+def factor_matrix(plan: Plan, array: Array) -> Array:
+    """Returns a constant right factor with an axis for all summed indices, and one for columns."""
     extents = [plan.extent(i) for i in (*plan.sums, plan.column)]
     counts = [n for n in extents if isinstance(n, int)]
     steps = [s * array.itemsize for i in (*plan.sums, plan.column) if isinstance(s := plan.right.steps[i], int)]
     assert isinstance(plan.right.start, int)
     flat = np.ascontiguousarray(array).reshape(-1)[plan.right.start :]
     view = np.lib.stride_tricks.as_strided(flat, counts, steps)
-    matrix = np.ascontiguousarray(view).reshape(prod(counts[:-1]), counts[-1])
-    width = -(-counts[-1] // lanes) * lanes
-    full = np.zeros((len(matrix), width), array.dtype)
-    full[:, : counts[-1]] = matrix
-    panels = [full[:, j : j + v * lanes].reshape(-1) for j, v in _panels(counts[-1], tile.vectors, lanes)]
-    return np.concatenate(panels)
-
-
-def _panels(columns: int, vectors: int, lanes: int) -> Iterator[tuple[int, int]]:
-    """Yields the first column and the number of vectors of each panel."""
-    left = -(-columns // lanes)
-    at = 0
-    while at < left:
-        n = min(vectors, left - at)
-        yield at * lanes, n
-        at += n
+    return np.ascontiguousarray(view).reshape(prod(counts[:-1]), counts[-1])
 
 
 class ContractionCode:
@@ -249,10 +216,7 @@ class ContractionCode:
 
     def _start(self, factor: Factor, j: LlvmValue | None = None) -> LlvmValue:
         """Returns the address of a factor at the batch here, and at a column."""
-        address: Dim = factor.start
-        for i in self._plan.batch:
-            address = address + index(i) * factor.steps.get(i, 0)
-        at = self._code.size(address)
+        at = self._code.size(factor.address(self._plan.batch))
         return at if j is None else at + j * self._code.size(factor.steps.get(self._plan.column, 0))
 
     def _transposed(self, j: LlvmValue, vectors: int, mask: LlvmValue | None) -> LlvmValue:
@@ -298,15 +262,24 @@ class ContractionCode:
     ) -> None:
         """Adds the sums of a tile, and what follows them."""
         f, plan = self._f, self._plan
-        type = LlvmType("float", self._lanes)
-        sums = [[f.variable(type, 0.0) for _ in range(vectors)] for _ in range(rows)]
         positions = [self._position(i + r) for r in range(rows)]
         left = self._code.buffer(plan.left.name).pointer
         base = self._start(plan.left)
         pointers = [f.element(left, base + self._row_address(p), "float") for p in positions]
-        self._terms(plan.sums, pointers, source.pointer, sums, source)
+        columns = Columns(source.pointer, vectors, source.mask)
+        sums = ProductTile(f, self._lanes).sums(pointers, columns, self._term_ranges(source.width))
         for position, of_row in zip(positions, sums, strict=True):
-            self._finish(position, j, [s.get() for s in of_row], mask)
+            self._finish(position, j, of_row, mask)
+
+    def _term_ranges(self, width: int | None) -> list[TermRange]:
+        """Returns the terms, for a right factor whose terms are a width apart, or in place if it has none."""
+        plan, size = self._plan, self._code.size
+        out: list[TermRange] = []
+        for n, name in enumerate(plan.sums):
+            packed_step = None if width is None else _product(map(plan.extent, plan.sums[n + 1 :])) * width
+            right_step = plan.right.steps[name] if packed_step is None else packed_step
+            out.append(TermRange(size(plan.extent(name)), size(plan.left.steps[name]), size(right_step)))
+        return out
 
     def _position(self, row: LlvmValue) -> dict[str, LlvmValue]:
         """Returns the values of the indices of a row."""
@@ -326,59 +299,6 @@ class ContractionCode:
         for name, value in position.items():
             out = out + value * self._code.size(self._plan.left.steps[name])
         return out
-
-    def _terms(
-        self, over: Sequence[str], left: list[LlvmValue], right: LlvmValue, sums: list[list[Variable]], source: _Columns
-    ) -> None:
-        """Adds loops over the terms from some pointers on."""
-        f, plan = self._f, self._plan
-        name, rest = over[0], over[1:]
-        extent = plan.extent(name)
-        step = self._code.size(plan.left.steps[name])
-        right_step = self._right_step(name, rest, source)
-        if rest:
-            with f.loop(f.integer(0), self._code.size(extent)) as k:
-                moved = [f.element(p, k * step, "float") for p in left]
-                self._terms(rest, moved, f.element(right, k * right_step, "float"), sums, source)
-            return
-        count, start = self._code.size(extent), f.integer(0)
-        for unroll in (4, 1):
-            if isinstance(extent, int):
-                stop = f.integer((extent // unroll) * unroll)
-                if stop.number == start.number:
-                    continue
-            else:
-                stop = f.binary("sdiv", "sdiv", count, unroll) * unroll
-            with f.loop(start, stop, unroll) as k:
-                for u in range(unroll):
-                    self._term(
-                        [f.element(p, (k + u) * step, "float") for p in left],
-                        f.element(right, (k + u) * right_step, "float"),
-                        sums,
-                        source,
-                    )
-            start = stop
-
-    def _right_step(self, name: str, rest: Sequence[str], source: _Columns) -> LlvmValue:
-        """Returns the distance of terms in the right factor."""
-        if source.width is None:
-            return self._code.size(self._plan.right.steps[name])
-        counts = [self._plan.extent(i) for i in rest]
-        return self._f.integer(prod([n for n in counts if isinstance(n, int)]) * source.width)
-
-    def _term(self, left: list[LlvmValue], right: LlvmValue, sums: list[list[Variable]], source: _Columns) -> None:
-        f, lanes = self._f, self._lanes
-        type = LlvmType("float", lanes)
-        columns: list[LlvmValue] = []
-        for v in range(len(sums[0])):
-            pointer = f.element(right, f.integer(v * lanes), "float")
-            mask = source.mask if v == len(sums[0]) - 1 else None
-            x = f.load(pointer, type) if mask is None else f.masked_load(pointer, mask, f.constant(type, 0.0))
-            columns.append(x)
-        for pointer, of_row in zip(left, sums, strict=True):
-            x = f.splat(f.load(pointer, F32), lanes)
-            for column, s in zip(columns, of_row, strict=True):
-                s.set(f.fused_multiply_add(x, column, s.get()))
 
     def _finish(
         self, position: Mapping[str, LlvmValue], j: LlvmValue, sums: Sequence[LlvmValue], mask: LlvmValue | None

@@ -15,12 +15,14 @@ from commonir.base.tuples import NamedTuple
 from commonir.notation import Expr
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
-from commonir.runtime.native.contraction_code import ContractionCode, Plan, Tile, packed, plan_of
+from commonir.runtime.native.contraction_code import ContractionCode, Plan, packed, plan_of
 from commonir.runtime.native.kernel_code import Buffer, KernelCode, Scratch
 from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmValue, Module
 from commonir.runtime.native.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
+from commonir.runtime.native.product_tiles import Tile
 from commonir.runtime.native.program import MAIN, Check, KernelCall
 from commonir.runtime.native.target import Target
+from commonir.runtime.native.winograd_code import WinogradCode, WinogradPlan, transformed_weights, winograd_plan
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, names
 
@@ -135,6 +137,11 @@ class _NodeWriter:
         packs = self._is_packed(plan)
         code = self._code({name: self._buffer(name) for name in reads if not (packs and name == plan.right.name)})
         code.start(kernel)
+        winograd = winograd_plan(plan) if packs else None
+        if winograd is not None:
+            tiles = WinogradCode(code, self.function, self._target, winograd, out)
+            tiles.emit(self._transformed(winograd, tiles.tile))
+            return
         contraction = ContractionCode(code, self.function, self._target, plan, out)
         contraction.emit(self._packed(plan, contraction.tile) if packs else None)
 
@@ -151,6 +158,15 @@ class _NodeWriter:
         if name not in self._graph.constants:
             array = self._graph.constants[plan.right.name]
             self._graph.constants[name] = packed(plan, array, tile, self._target.lanes())
+        return self._pointer(name)
+
+    def _transformed(self, winograd: WinogradPlan, tile: Tile) -> LlvmValue:
+        """Returns the pointer to a constant factor that is transformed for tiles of results."""
+        plan = winograd.plan
+        name = f"{plan.right.name} transformed {winograd.transform.size} {plan.sums} {plan.right.start} {tile}"
+        if name not in self._graph.constants:
+            array = self._graph.constants[plan.right.name]
+            self._graph.constants[name] = transformed_weights(winograd, array, tile.vectors, self._target.lanes())
         return self._pointer(name)
 
     def _pointer(self, name: str) -> LlvmValue:
