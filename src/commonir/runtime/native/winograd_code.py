@@ -32,7 +32,7 @@ Matrix = tuple[tuple[float, ...], ...]
 TRANSFORMED_BYTES = 400_000
 """Bytes of transformed numbers of a block of tiles, before and after the products."""
 
-LARGE_IMAGE = 16
+LARGE_IMAGE = 13
 """Sizes from which on tiles of 4 x 4 results pay; the weights of smaller images would not stay in the cache."""
 
 LEAST_CHANNELS = 16
