@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.base.tuples import NamedTuple
-from commonir.notation import Access, Expr, Kernel, Padded, Tensor, free, indices, replace_accesses
+from commonir.notation import Access, Dilated, Expr, Kernel, Padded, Tensor, free, indices, replace_accesses
 from commonir.runtime.kernel_graph.contraction import contraction_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec
 from commonir.symbolic import Dim, names, plain
@@ -154,10 +154,16 @@ def _borders(graph: KernelGraph) -> dict[str, Border]:
         for a in node.accesses:
             if not a.tensor.steps or a.tensor.name in graph.constants:
                 continue
-            view, shape = a.tensor.steps[0]
+            views = [view for view, _ in a.tensor.steps]
+            shape = a.tensor.source.shape
+            stretches = (1,) * len(shape)
+            if isinstance(views[0], Dilated) and len(views) > 1:
+                stretches, views = views[0].factors, views[1:]
+            view = views[0]
             if not isinstance(view, Padded) or view.mode != "constant" or view.fill != 0:
                 continue
-            pads = [(max(_amount(b), 0), max(_amount(c), 0)) for b, c in zip(view.before, view.after, strict=True)]
+            amounts = zip(view.before, view.after, stretches, strict=True)
+            pads = [(_zeros(before, f), _zeros(after, f)) for before, after, f in amounts]
             if a.dtype.kind != "float" or any(not isinstance(p, int) for p in (*view.before, *view.after)):
                 continue
             before = out.get(a.tensor.name, ((0, 0),) * len(shape))
@@ -165,8 +171,9 @@ def _borders(graph: KernelGraph) -> dict[str, Border]:
     return out
 
 
-def _amount(dim: Dim) -> int:
-    return dim if isinstance(dim, int) else 0
+def _zeros(padding: Dim, stretch: int) -> int:
+    """Returns the zeros beside a tensor whose elements are stretched before it is padded."""
+    return -(-max(padding, 0) // stretch) if isinstance(padding, int) else 0
 
 
 def _copy_inputs(graph: KernelGraph, last: dict[str, int], borders: dict[str, Border]) -> None:

@@ -68,6 +68,14 @@ class Plan(NamedTuple):
         return _product(map(self.extent, self.sums))
 
     @property
+    def right_form(self) -> tuple[Dim, ...]:
+        """What the right factor reads of its tensor, and in which order: the start, then a step and an extent for each
+        index.
+        """
+        order = (*self.sums, self.column)
+        return (self.right.start, *[d for i in order for d in (self.right.steps[i], self.extent(i))])
+
+    @property
     def is_transposable(self) -> bool:
         """Whether it pays to transpose the right factor into panels while running."""
         return len(self.sums) == 1 and bool(self.rows) and any(self.extent(i) != 1 for i in self.rows)
@@ -104,7 +112,7 @@ def _plan(kernel: LoopKernel, fold: Fold, factors: Sequence[object], layouts: La
     others = [i for i in kernel.axes if i != column]
     rows = tuple([i for i in others if i in a.steps and i not in b.steps])
     batch = tuple([i for i in others if i not in rows])
-    if any(i not in a.steps or i not in b.steps for i in fold.over):
+    if any(i not in a.steps or i not in b.steps or kernel.extents[i] == 0 for i in fold.over):
         return None
     sums = tuple(sorted(fold.over, key=lambda i: _distance(a.steps[i]), reverse=True))
     return Plan(kernel, fold, a, b, column, rows, batch, sums)

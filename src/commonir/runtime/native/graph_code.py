@@ -21,6 +21,7 @@ from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmValue, M
 from commonir.runtime.native.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
 from commonir.runtime.native.product_tiles import Tile
 from commonir.runtime.native.program import MAIN, Check, KernelCall
+from commonir.runtime.native.residues import split_residues
 from commonir.runtime.native.target import Target
 from commonir.runtime.native.winograd_code import WinogradCode, WinogradPlan, transformed_weights, winograd_plan
 from commonir.runtime.values import compute_dtype
@@ -119,8 +120,9 @@ class _NodeWriter:
         self._sizes = dict(zip(self.symbols, sizes, strict=True))
         self.tensors: dict[str, LlvmValue] = {}
         out = self._buffer(node.name)
-        for loops in loop_kernels(node.kernel, node.extents, out.layout):
-            self._emit(loops, node.reads, out)
+        for piece in loop_kernels(node.kernel, node.extents, out.layout):
+            for loops in split_residues(piece):
+                self._emit(loops, node.reads, out)
         self.function.add_line("ret void")
 
     def _emit(self, loops: LoopKernel, reads: Sequence[str], out: Buffer) -> None:
@@ -154,7 +156,7 @@ class _NodeWriter:
 
     def _packed(self, plan: Plan, tile: Tile) -> LlvmValue:
         """Returns the pointer to a constant factor in panels."""
-        name = f"{plan.right.name} packed {plan.sums} {plan.right.start} {tile}"
+        name = f"{plan.right.name} packed {plan.right_form} {tile}"
         if name not in self._graph.constants:
             array = self._graph.constants[plan.right.name]
             self._graph.constants[name] = packed(plan, array, tile, self._target.lanes())
@@ -163,7 +165,7 @@ class _NodeWriter:
     def _transformed(self, winograd: WinogradPlan, tile: Tile) -> LlvmValue:
         """Returns the pointer to a constant factor that is transformed for tiles of results."""
         plan = winograd.plan
-        name = f"{plan.right.name} transformed {winograd.transform.size} {plan.sums} {plan.right.start} {tile}"
+        name = f"{plan.right.name} transformed {winograd.transform.size} {plan.right_form} {tile}"
         if name not in self._graph.constants:
             array = self._graph.constants[plan.right.name]
             self._graph.constants[name] = transformed_weights(winograd, array, tile.vectors, self._target.lanes())

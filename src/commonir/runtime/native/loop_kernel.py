@@ -12,6 +12,7 @@ from itertools import count
 from commonir.base.tuples import NamedTuple
 from commonir.notation import (
     Access,
+    Dilated,
     Expr,
     Flat,
     Fold,
@@ -74,23 +75,37 @@ def read_of(e: Access, layouts: Layouts, extents: Mapping[str, Dim]) -> Read:
         tensor = Tensor(tensor.name, tensor.shape, tensor.dtype, tensor.steps[1:])
     where, guards = resolve(tensor, at)
     strides = layout.strides
+    guards = tuple([g for g in guards if g.kind != "divides" or g.position % g.bound != 0])
     address: Dim = 0
     for p, step in zip(where, strides, strict=True):
         address = address + (within(p, extents) if all(i in extents for i in names(p)) else p) * step
     if layout.has_border:
-        guards = tuple([g for g in guards if not _is_in_border(g, where, layout, extents)])
+        stretches = _stretches(tensor)
+        guards = tuple([g for g in guards if not _is_in_border(g, where, stretches, layout, extents)])
     return Read(address, guards, tuple(data))
 
 
-def _is_in_border(g: Guard, where: Sequence[Dim], layout: MemoryLayout, extents: Mapping[str, Dim]) -> bool:
-    """Returns whether all positions that a guard excludes lie in a border, whose zeros are its fill value."""
+def _is_in_border(
+    g: Guard, where: Sequence[Dim], stretches: Sequence[int], layout: MemoryLayout, extents: Mapping[str, Dim]
+) -> bool:
+    """Returns whether all positions that a guard excludes lie in a border, whose zeros are its fill value.
+
+    A guard of a stretched tensor is about multiples of the position in the border.
+    """
     if g.kind != "inside" or g.fill != 0 or any(i not in extents for i in names(g.position)):
         return False
-    for p, (before, after) in zip(where, layout.border, strict=True):
-        if p == g.position:
-            low, high = extreme(p, extents, upper=False), extreme(p, extents, upper=True)
-            return at_least(low, -before) and at_least(g.bound + after - 1, high)
+    low, high = extreme(g.position, extents, upper=False), extreme(g.position, extents, upper=True)
+    for p, stretch, (before, after) in zip(where, stretches, layout.border, strict=True):
+        if g.position == p * stretch:
+            return at_least(low, -before * stretch) and at_least(g.bound + after * stretch - 1, high)
     return False
+
+
+def _stretches(tensor: Tensor) -> tuple[int, ...]:
+    """Returns how far apart the elements of each axis are in the first view of a tensor."""
+    if tensor.steps and isinstance(tensor.steps[0][0], Dilated):
+        return tensor.steps[0][0].factors
+    return (1,) * len(tensor.source.shape)
 
 
 class LoopKernel(NamedTuple):
