@@ -26,7 +26,7 @@ from commonir.runtime.binding import bind, requirements, symbol_dims
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.instances import instance, is_concrete, static_attributes
 from commonir.runtime.interpreter.control import Globals, WithState, check_depth, global_of, run_control, used_inside
-from commonir.runtime.interpreter.evaluation import evaluate_kernel, may_exceed_bits
+from commonir.runtime.interpreter.evaluation import GRID_ELEMENTS, evaluate_kernel, may_exceed_bits
 from commonir.runtime.interpreter.operations import call_algorithm, constant_array, flat_values, unsupported
 from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
@@ -35,6 +35,7 @@ from commonir.runtime.limits import OutOfRange, check_array, no_memory, time_is_
 from commonir.runtime.ranks.communicator import Communicator
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.values import (
+    compute_dtype,
     computed,
     copied,
     declared,
@@ -231,11 +232,14 @@ class Evaluator:
             self._check_limit(prod(extents.values()))
             if self._limit is None:
                 yield evaluate_kernel(kernel, extents, arrays)
+                continue
+            if prod(extents.values()) > GRID_ELEMENTS:
+                array = evaluate_kernel(kernel, extents, arrays, compute_dtype)
             else:
                 with np.errstate(all="ignore"):
                     array = evaluate_small_kernel(kernel, extents, arrays)
-                narrow = may_exceed_bits(kernel)
-                yield array.astype(declared_dtype(kernel.dtype)).astype(array.dtype) if narrow else array
+            narrow = may_exceed_bits(kernel)
+            yield array.astype(declared_dtype(kernel.dtype)).astype(array.dtype) if narrow else array
 
     def _check_limit(self, elements: int) -> None:
         if self._limit is not None and elements > self._limit:

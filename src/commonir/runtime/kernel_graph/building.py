@@ -6,16 +6,18 @@ Where rows are long, each operation of its body is a node. Constants of one valu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
 import numpy as np
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import (
     Access,
     Const,
+    Constraint,
     Expr,
     Fold,
     Kernel,
@@ -31,11 +33,12 @@ from commonir.notation import (
     with_extents,
 )
 from commonir.ods import Form, Op, infer, known_data, known_dims
+from commonir.runtime.instances import is_concrete
 from commonir.runtime.interpreter.evaluation import evaluate_kernel
 from commonir.runtime.interpreter.operations import constant_array, flat_values, named_operands
 from commonir.runtime.kernel_graph.graph import Array, KernelGraph, KernelNode, TensorSpec
 from commonir.runtime.values import compute_dtype
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, plain
 
 LONG_ROW = 4096
 """Elements of a row from which on it does not stay in the nearest cache between two passes over it."""
@@ -49,11 +52,15 @@ class NotAKernel(Exception):
 
 
 class GraphBuilder:
-    """Adds operations to a graph. Names of tensors are unique numbers; `inputs` are the values from outside."""
+    """Adds operations to a graph. Names of tensors are unique numbers; `inputs` are the values from outside.
+
+    The graph computes the operations for sizes that meet the `constraints`.
+    """
 
     def __init__(self) -> None:
         self.graph = KernelGraph()
         self.inputs: list[Value] = []
+        self.constraints: dict[Constraint, None] = {}
         self._names: dict[Value, str] = {}
         self._count = 0
 
@@ -76,8 +83,20 @@ class GraphBuilder:
             raise NotAKernel(op.name)
         for v in (*op.operands, *op.results):
             _spec_of(v)
-        given = {v: self.input(v) for v in op.operands}
-        self._names.update(zip(op.results, self._nodes_of(op, given), strict=True))
+        try:
+            given = {v: self._operand(v) for v in op.operands}
+            self._names.update(zip(op.results, self._nodes_of(op, given), strict=True))
+        except (DiagnosticError, NotationError) as error:
+            # It is reported when execution reaches the operation.
+            raise NotAKernel(f"{op.name}: {error}") from None
+
+    def _operand(self, value: Value) -> str:
+        """Returns the name of an operand; of a constant outside of the block, which is the same in every run, too."""
+        data = known_data(value) if value not in self._names else None
+        if data is None:
+            return self.input(value)
+        name = self._names[value] = self._constant(data.array())
+        return name
 
     def _nodes_of(self, op: Op, given: Mapping[Value, str]) -> list[str]:
         """Returns the names of the results of an operation."""
@@ -85,6 +104,8 @@ class GraphBuilder:
         if constant is not None:
             return [self._constant(constant)]
         kernels = self._kernels(op, given)
+        if not is_concrete(op):
+            self._require(infer(op).constraints)
         if op.form is Form.COMPOSITE and _has_long_rows(kernels):
             return self._nodes_of_body(op, given)
         return [self._node(op, kernel, _spec_of(v)) for kernel, v in zip(kernels, op.results, strict=True)]
@@ -125,13 +146,18 @@ class GraphBuilder:
             for v, kernel in zip(inner.results, self._kernels(_defined(inner), names), strict=True):
                 names[v] = self._new_name("t")
                 made[names[v]] = kernel
-        try:
-            return [fuse(made[names[v]], made) if names[v] in made else _copy_of(v, names[v]) for v in derived.outputs]
-        except NotationError as error:
-            raise NotAKernel(f"{op.name}: {error}") from None
+        return [fuse(made[names[v]], made) if names[v] in made else _copy_of(v, names[v]) for v in derived.outputs]
+
+    def _require(self, constraints: Iterable[Constraint]) -> None:
+        self.constraints.update(dict.fromkeys(constraints))
 
     def _node(self, op: Op, kernel: Kernel, spec: TensorSpec) -> str:
         extents, _ = ranges(kernel)
+        shape = [extents.get(plain(a) or "", 1) for a in kernel.axes]
+        different = [(n, d) for n, d in zip(shape, spec.shape, strict=True) if n != d]
+        if any(isinstance(n, int) and isinstance(d, int) for n, d in different):
+            raise NotAKernel(f"{op.name}: a result of shape {shape}, declared as {list(spec.shape)}")
+        self._require([Constraint(n, "==", d, "the declared size of a result") for n, d in different])
         name = self._new_name("v")
         # Numbers bound no index of a join.
         kernel = self._with_numbers(Kernel(kernel.axes, with_extents(kernel.body, extents)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.types import TensorType
+from commonir.notation import Constraint
 from commonir.ods import Op
 from commonir.ods.traits import Terminator
 from commonir.runtime.binding import bind, requirements, symbol_dims
@@ -29,11 +32,18 @@ from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.limits import OutOfRange, no_memory, time_is_up
 from commonir.runtime.values import computed, copied, declared, shapes_of
+from commonir.symbolic import Dim, evaluate, symbols
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
 
 _NO_LIMIT = 1 << 62
+
+_MAX_ELEMENTS = (1 << 31) - 1
+"""Elements of a tensor in a graph, whose positions have 32 bits."""
+
+_MAX_CHECKED = 64
+"""The sets of sizes of a graph that are remembered as checked."""
 
 
 class PreparedGraph(Protocol):
@@ -55,12 +65,68 @@ class BackEnd(Protocol):
         ...
 
 
-class GraphStep(NamedTuple):
+class GraphStep:
     """Operations of a block that run as one graph, the values that they read, and those that others need."""
 
-    graph: PreparedGraph
+    def __init__(
+        self, operations: Sequence[Operation], graph: PreparedGraph, outputs: Sequence[Value], sizes: GraphSizes
+    ) -> None:
+        self.operations = tuple(operations)
+        self.graph = graph
+        self.inputs = sizes.inputs
+        self.outputs = tuple(outputs)
+        self._sizes = sizes
+        self._checked: dict[object, bool] = {}
+
+    def fits(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> bool:
+        """Returns whether the graph computes the operations for inputs of these shapes and these sizes.
+
+        It does not where sizes contradict each other, and where an operand of unknown size has one element, which is
+        broadcast.
+        """
+        key = tuple([x.shape for x in arrays]), tuple([dims.get(s) for s in self._sizes.symbols])
+        result = self._checked.get(key)
+        if result is None:
+            if len(self._checked) >= _MAX_CHECKED:
+                self._checked.clear()
+            result = self._checked[key] = self._sizes.agree(arrays, dims)
+        return result
+
+
+class GraphSizes(NamedTuple):
+    """What a graph assumes of the sizes of a run."""
+
     inputs: tuple[Value, ...]
-    outputs: tuple[Value, ...]
+    shapes: tuple[tuple[Dim, ...], ...]
+    constraints: tuple[Constraint, ...]
+    symbols: tuple[str, ...]
+
+    def agree(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> bool:
+        """Returns whether inputs have their declared shapes, no tensor is too large, and all constraints hold."""
+        if any(s not in dims for s in self.symbols):
+            return False
+        for value, x in zip(self.inputs, arrays, strict=True):
+            assert isinstance(value.type, TensorType)
+            assert value.type.shape is not None
+            if x.shape != tuple(
+                [d if d is None or isinstance(d, int) else evaluate(d, dims) for d in value.type.shape]
+            ):
+                return False
+        for shape in self.shapes:
+            if prod([evaluate(d, dims) for d in shape]) > _MAX_ELEMENTS:
+                return False
+        return all(c.holds(dims) for c in self.constraints)
+
+
+def _sizes_of(builder: GraphBuilder) -> GraphSizes:
+    """Returns what the graph of a builder assumes."""
+    graph, constraints = builder.graph, tuple(builder.constraints)
+    specs = [*graph.inputs.values(), *[node.spec for node in graph.nodes.values()]]
+    shapes = tuple(dict.fromkeys([spec.shape for spec in specs]))
+    used = {s for shape in shapes for d in shape for s in symbols(d)}
+    used.update([s for node in graph.nodes.values() for s in node.symbols()])
+    used.update([s for c in constraints for s in c.symbols])
+    return GraphSizes(tuple(builder.inputs), shapes, constraints, tuple(sorted(used)))
 
 
 class SingleStep(NamedTuple):
@@ -151,15 +217,25 @@ class _BlockRunner:
     def _run_step(self, step: Step, values: dict[Value, Array]) -> None:
         self._check_time()
         if isinstance(step, GraphStep):
-            arrays = [computed(values[v], v.type) for v in step.inputs]
-            try:
-                results: Sequence[Array] = step.graph.run(arrays, self._dims)
-            except OutOfRange as error:
-                help = "other inputs may work; `--engine reference` names the operation"
-                raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error), help=help)) from None
-            values.update(zip(step.outputs, results, strict=True))
+            self._run_graph(step, values)
+        else:
+            self._run_single(step.op, values)
+
+    def _run_graph(self, step: GraphStep, values: dict[Value, Array]) -> None:
+        arrays = [computed(values[v], v.type) for v in step.inputs]
+        if not step.fits(arrays, self._dims):
+            for op in step.operations:
+                self._check_time()
+                self._run_single(op, values)
             return
-        op = step.op
+        try:
+            results = step.graph.run(arrays, self._dims)
+        except OutOfRange as error:
+            help = "other inputs may work; `--engine reference` names the operation"
+            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error), help=help)) from None
+        values.update(zip(step.outputs, results, strict=True))
+
+    def _run_single(self, op: Operation, values: dict[Value, Array]) -> None:
         if is_control(op):
             results = run_control(op, values, self)
         else:
@@ -195,7 +271,8 @@ def _together(builder: GraphBuilder, operations: Sequence[Operation], back_end: 
         return []
     for v in outputs:
         builder.output(v)
+    sizes = _sizes_of(builder)
     prepared = back_end.prepare(builder.graph)
     if prepared is None:
         return [SingleStep(op) for op in operations]
-    return [GraphStep(prepared, tuple(builder.inputs), tuple(outputs))]
+    return [GraphStep(operations, prepared, outputs, sizes)]
