@@ -321,14 +321,15 @@ def piece_extents(e: Join, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
 
 def pieces_by_position(e: Join, extents: Mapping[str, Dim]) -> Iterator[tuple[Dim, Expr]]:
     """Yields the start of each non-empty piece of a join, and the piece for all positions of the index: outside of
-    its range, where another piece has the value, it is read at the nearest position inside.
+    its range, where another piece has the value, it is read at the nearest position inside, and at 0 where a size of 0
+    is not known.
     """
     along = index(e.along)
     start: Dim = 0
     counts = piece_extents(e, {i: n for i, n in extents.items() if i != e.along})
     for piece, count in zip(e.pieces, counts, strict=True):
         if count != 0:
-            yield start, put(piece, {e.along: smallest(largest(along - start, 0), count - 1)})
+            yield start, put(piece, {e.along: largest(smallest(along - start, count - 1), 0)})
         start = start + count
 
 

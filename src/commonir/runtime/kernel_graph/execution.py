@@ -105,6 +105,12 @@ class GraphSizes(NamedTuple):
         """Returns whether inputs have their declared shapes, no tensor is too large, and all constraints hold."""
         if any(s not in dims for s in self.symbols):
             return False
+        try:
+            return self._hold(arrays, dims)
+        except ZeroDivisionError:
+            return False
+
+    def _hold(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> bool:
         for value, x in zip(self.inputs, arrays, strict=True):
             assert isinstance(value.type, TensorType)
             assert value.type.shape is not None

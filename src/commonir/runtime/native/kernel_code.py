@@ -388,17 +388,25 @@ class KernelCode:
             case Access():
                 return self._access(e)
             case Cast(body=body):
-                return self._cast(body, e.dtype)
+                return self._in_bits(self._cast(body, e.dtype), e.dtype)
             case Apply(fn=fn, args=args):
                 element = args[1].dtype if fn == "select" else args[0].dtype
                 register_type(element)
-                return applied(self._f, fn, element, tuple([self.value(a) for a in args]))
+                x = applied(self._f, fn, element, tuple([self.value(a) for a in args]))
+                return self._in_bits(x, e.dtype)
             case Fold():
-                return self._fold(e)
+                return self._in_bits(self._fold(e), e.dtype)
             case Join():
                 return self._join(e)
             case _:
                 raise NotCompiled(type(e).__name__)
+
+    def _in_bits(self, x: LlvmValue, element: ElementType) -> LlvmValue:
+        """Returns integers of less than a byte, which are computed in bytes, wrapped to their bits."""
+        unused = x.type.bits - element.bits
+        if not element.is_integer or unused <= 0:
+            return x
+        return x.shift_left(unused).shift_right(unused, is_signed=element.kind == "int")
 
     def _position_value(self, at: Dim, element: ElementType) -> LlvmValue:
         x = self._position(at)
@@ -549,6 +557,9 @@ class KernelCode:
     def _divided(self, a: Floor | Mod, x: LlvmValue, y: LlvmValue) -> LlvmValue:
         """Returns a floor or remainder; of numbers that cannot be negative by plain division."""
         f, is_floor = self._f, isinstance(a, Floor)
+        if y.number is None:
+            # Where a size is zero nothing is read at the position, but the processor would fault.
+            y = f.select(y.compare("eq", 0), f.constant(y.type, 1), y)
         if self._is_nonnegative(a.num) and self._is_nonnegative(a.den):
             op = "udiv" if is_floor else "urem"
             return f.binary(op, op, x, y)
@@ -640,7 +651,9 @@ class KernelCode:
         return result
 
     def _checked(self, e: Access, d: DataPosition) -> LlvmValue:
-        """Returns a position from data, after checking that it is in range; outside it is 0, and a fault is stored."""
+        """Returns a position from data, after checking that it is in range; outside a fault is stored, and the function
+        returns: nothing may be read from a tensor without elements.
+        """
         f = self._f
         x = self.value(d.value)
         wide = converted_integer(f, x, "i64", is_signed=d.value.dtype.kind == "int")
@@ -659,6 +672,8 @@ class KernelCode:
             one = at if at.type.lanes == 1 else f.called(f"llvm.vector.reduce.smax.{at.type.mangled}", I64, at)
             f.store(f.integer(len(self._checks)), self._faults)
             f.store(one, f.element(self._faults, f.integer(1), "i64"))
+            f.return_()
+        # Lanes that do not count read anything.
         safe = f.select(is_inside, wide, 0)
         return safe if safe.type.lanes == 1 else f.cast("trunc", safe, "i32")
 

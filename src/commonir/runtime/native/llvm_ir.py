@@ -438,6 +438,11 @@ class Function:
         around.lines += [*body.lines, f"br label %{head}", f"{end}:"]
         around.label = end
 
+    def return_(self) -> None:
+        """Returns from a function without a result; code that is added here afterwards is never reached."""
+        self.region.label = self.new_label()
+        self.region.lines += ["ret void", f"{self.region.label}:"]
+
     @contextmanager
     def when(self, condition: LlvmValue) -> Generator[None]:
         """Runs the body if a condition holds."""
