@@ -17,6 +17,7 @@ from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.native.compiler import Library, object_code
+from commonir.runtime.native.compiling import constants_of
 from commonir.runtime.native.graph_code import code_of
 from commonir.runtime.native.program import MAIN
 from commonir.runtime.native.target import Target
@@ -53,6 +54,7 @@ def run_guarded(
     """Returns the outputs; every tensor has memory of its own with pages without access beside it."""
     layouts = assign_layouts(graph)
     code = code_of(graph, layouts, target)
+    constants = constants_of(graph, code)
     memory = GuardedMemory()
     tensors: dict[str, Array] = {}
     table = np.zeros(len(code.tensors), np.int64)
@@ -66,8 +68,8 @@ def run_guarded(
             shape = [evaluate(d, dims) for d in spec.shape]
             start = evaluate(layout.offset, dims)
             tensors[name] = np.lib.stride_tricks.as_strided(flat[start:], shape, steps)
-        elif name in graph.constants:
-            tensors[name] = memory.copy(np.ascontiguousarray(graph.constants[name]), side)
+        elif name in constants:
+            tensors[name] = memory.copy(np.ascontiguousarray(constants[name]), side)
         else:
             tensors[name] = memory.copy(arrays[name], side)
         table[n] = tensors[name].ctypes.data

@@ -19,6 +19,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.native.compiler import host_target
+from commonir.runtime.native.compiling import constants_of
 from commonir.runtime.native.graph_code import code_of
 
 from tests.oracles import require_package
@@ -99,8 +100,8 @@ def test_windows_of_three_are_computed_by_transformed_tiles() -> None:
     )
     graph = graph_of(module)
     assert graph is not None
-    code_of(graph, assign_layouts(graph), host_target())
-    transformed = [a for a in graph.constants.values() if a.size == 36 * 32 * 32]
+    code = code_of(graph, assign_layouts(graph), host_target())
+    transformed = [a for a in constants_of(graph, code).values() if a.size == 36 * 32 * 32]
     assert len(transformed) == 1
 
 

@@ -140,11 +140,18 @@ def test_equal_layers_share_a_function() -> None:
             v = core.relu(core.matmul(v, constant(w)))
         return v
 
-    graph = graph_of(program(build, {"x": TensorType(f32, (5, 8))}))
+    module = program(build, {"x": TensorType(f32, (5, 8))})
+    graph = graph_of(module)
     assert graph is not None
     code = code_of(graph, assign_layouts(graph), host_target())
     assert len(code.calls) == 4
     assert len({c.function for c in code.calls}) == 1
+    x = normal(5, 8)
+    expected = x
+    for w in weights:
+        expected = np.maximum(expected @ w, 0)
+    (actual,) = ENGINE.prepare(module).run({"x": x}).values()
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
 
 
 PROCESSORS = {

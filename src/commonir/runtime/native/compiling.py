@@ -12,7 +12,7 @@ from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
 from commonir.runtime.native.buffers import Lifetime
 from commonir.runtime.native.compiler import object_code
-from commonir.runtime.native.graph_code import code_of
+from commonir.runtime.native.graph_code import GraphCode, code_of
 from commonir.runtime.native.program import CompiledProgram, Intermediate, ProgramTensor
 from commonir.runtime.native.target import Target
 from commonir.runtime.values import compute_dtype
@@ -22,7 +22,6 @@ def compiled(graph: KernelGraph, target: Target) -> CompiledProgram:
     """Returns a fused graph as machine code. Raises: NotCompiled."""
     layouts = assign_layouts(graph)
     code = code_of(graph, layouts, target)
-    used = {*code.tensors, *graph.outputs}
     return CompiledProgram(
         target=target,
         object_code=object_code(code.text, target),
@@ -31,11 +30,19 @@ def compiled(graph: KernelGraph, target: Target) -> CompiledProgram:
         inputs=tuple([_tensor(graph, name) for name in graph.inputs]),
         outputs=tuple([_tensor(graph, name) for name in graph.outputs]),
         intermediates=_intermediates(graph, layouts),
-        constants={n: _contiguous(a) for n, a in graph.constants.items() if n in used},
+        constants=constants_of(graph, code),
         scratch=code.scratch,
         checks=code.checks,
         calls=code.calls,
     )
+
+
+def constants_of(graph: KernelGraph, code: GraphCode) -> dict[str, NDArray[Any]]:
+    """Returns the constants that the code reads and those that are outputs, each as it is read."""
+    out = {n: _contiguous(graph.constants[n]) for n in graph.outputs if n in graph.constants}
+    for name, form in code.forms.items():
+        out[name] = _contiguous(form.make(graph.constants[form.source]))
+    return out
 
 
 def _contiguous(array: NDArray[Any]) -> NDArray[Any]:

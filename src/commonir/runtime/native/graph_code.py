@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.notation import Expr
+from commonir.runtime.kernel_graph.canonical import canonical_key
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.native.contraction_code import ContractionCode, Plan, packed, plan_of
@@ -37,10 +38,31 @@ def storage_of(dtype: np.dtype[Any]) -> str:
     return _STORAGE.get(dtype.name) or f"i{8 * dtype.itemsize}"
 
 
+class ConstantForm(NamedTuple):
+    """A constant as code reads it: `make` returns its elements from those of a constant of the graph, its `source`.
+
+    `text` tells apart the forms of one constant; it is "" for the constant itself.
+    """
+
+    source: str
+    text: str
+    make: Callable[[Array], Array]
+
+    @property
+    def name(self) -> str:
+        """The name of the tensor that has this form."""
+        return f"{self.source} {self.text}" if self.text else self.source
+
+    def of(self, source: str) -> ConstantForm:
+        """Returns the same form of another constant."""
+        return ConstantForm(source, self.text, self.make)
+
+
 class GraphCode(NamedTuple):
     """The text of a module, and what its main function expects.
 
-    `tensors` are the names of the tensors whose addresses are in its table, in order, `symbols` those of sizes.
+    `tensors` are the names of the tensors whose addresses are in its table, in order, `symbols` those of sizes. `forms`
+    are the constants among the tensors, by name.
     """
 
     text: str
@@ -49,11 +71,20 @@ class GraphCode(NamedTuple):
     checks: tuple[Check, ...]
     calls: tuple[KernelCall, ...]
     scratch: tuple[Dim, ...]
+    forms: Mapping[str, ConstantForm]
 
 
 def code_of(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], target: Target) -> GraphCode:
     """Returns the code of a graph for layouts of its inputs and nodes. Raises: NotCompiled."""
     return _GraphWriter(graph, layouts, target).written()
+
+
+class _KernelFunction(NamedTuple):
+    """A function of the module: its symbols, and the tensors it receives, as numbers in `_operands` or as forms."""
+
+    name: str
+    symbols: tuple[str, ...]
+    tensors: tuple[tuple[int, ConstantForm | None], ...]
 
 
 class _GraphWriter:
@@ -63,7 +94,9 @@ class _GraphWriter:
         self.target = target
         self.module = Module(target.function_attributes)
         self.checks: list[Check] = []
+        self.forms: dict[str, ConstantForm] = {}
         self._functions: dict[str, str] = {}
+        self._functions_by_key: dict[Hashable, _KernelFunction] = {}
         self._scratch: dict[Dim, None] = {}
         self._symbols = sorted({s for node in graph.nodes.values() for s in node.symbols()})
 
@@ -87,10 +120,38 @@ class _GraphWriter:
             tuple(self.checks),
             tuple(calls),
             tuple(self._scratch),
+            self.forms,
         )
 
     def _call(self, node: KernelNode) -> KernelCall:
         """Returns the call that computes a node; a function is added if no equal one is there."""
+        key = (canonical_key(node), tuple([self._storage_key(name) for name in _operands(node)]))
+        function = self._functions_by_key.get(key)
+        if function is None:
+            checks = len(self.checks)
+            function = self._written(node)
+            if len(self.checks) == checks:
+                # A check has a number of its own, so its code is not shared.
+                self._functions_by_key[key] = function
+        tensors: list[str] = []
+        for number, form in function.tensors:
+            name = _operands(node)[number]
+            if form is not None:
+                own = form.of(name)
+                name = own.name
+                self.forms.setdefault(name, own)
+            tensors.append(name)
+        return KernelCall(function.name, node.name, tuple(tensors), function.symbols)
+
+    def _storage_key(self, name: str) -> Hashable:
+        """Returns what the code of a node depends on in a tensor, besides the kernel."""
+        constant = self.graph.constants.get(name)
+        if constant is not None:
+            return constant.shape, constant.dtype
+        return self.layouts[name], self.graph.spec(name).element
+
+    def _written(self, node: KernelNode) -> _KernelFunction:
+        """Returns the function of a node, which is added unless its code is that of another one."""
         writer = _NodeWriter(self, node)
         self._scratch.update(dict.fromkeys(writer.scratch.sizes))
         text = str(writer.function)
@@ -98,7 +159,15 @@ class _GraphWriter:
         if name is None:
             name = self._functions[text] = writer.function.name = f"kernel{len(self._functions)}"
             self.module.functions.append(writer.function)
-        return KernelCall(name, node.name, tuple(writer.tensors), tuple(writer.symbols))
+        operands = _operands(node)
+        forms = [(n if form is None else form.source, form) for n, form in writer.tensors.items()]
+        tensors = tuple([(operands.index(source), form) for source, form in forms])
+        return _KernelFunction(name, tuple(writer.symbols), tensors)
+
+
+def _operands(node: KernelNode) -> list[str]:
+    """Returns the tensors of a node, its result first."""
+    return [node.name, *node.reads]
 
 
 class _NodeWriter:
@@ -118,7 +187,8 @@ class _NodeWriter:
         self._faults, scratch, *sizes = self.function.arguments
         self.scratch = Scratch(scratch)
         self._sizes = dict(zip(self.symbols, sizes, strict=True))
-        self.tensors: dict[str, LlvmValue] = {}
+        self.tensors: dict[str, ConstantForm | None] = {}
+        self._pointers: dict[str, LlvmValue] = {}
         out = self._buffer(node.name)
         for piece in loop_kernels(node.kernel, node.extents, out.layout):
             for loops in split_residues(piece):
@@ -156,25 +226,33 @@ class _NodeWriter:
 
     def _packed(self, plan: Plan, tile: Tile) -> LlvmValue:
         """Returns the pointer to a constant factor in panels."""
-        name = f"{plan.right.name} packed {plan.right_form} {tile}"
-        if name not in self._graph.constants:
-            array = self._graph.constants[plan.right.name]
-            self._graph.constants[name] = packed(plan, array, tile, self._target.lanes())
-        return self._pointer(name)
+        lanes = self._target.lanes()
+        text = f"packed {plan.right_form} {tile}"
+
+        def make(array: Array) -> Array:
+            return packed(plan, array, tile, lanes)
+
+        return self._form(ConstantForm(plan.right.name, text, make))
 
     def _transformed(self, winograd: WinogradPlan, tile: Tile) -> LlvmValue:
         """Returns the pointer to a constant factor that is transformed for tiles of results."""
-        plan = winograd.plan
-        name = f"{plan.right.name} transformed {winograd.transform.size} {plan.right_form} {tile}"
-        if name not in self._graph.constants:
-            array = self._graph.constants[plan.right.name]
-            self._graph.constants[name] = transformed_weights(winograd, array, tile.vectors, self._target.lanes())
-        return self._pointer(name)
+        plan, lanes = winograd.plan, self._target.lanes()
+        text = f"transformed {winograd.transform.size} {plan.right_form} {tile}"
 
-    def _pointer(self, name: str) -> LlvmValue:
-        if name not in self.tensors:
-            self.tensors[name] = self.function.parameter(POINTER)
-        return self.tensors[name]
+        def make(array: Array) -> Array:
+            return transformed_weights(winograd, array, tile.vectors, lanes)
+
+        return self._form(ConstantForm(plan.right.name, text, make))
+
+    def _form(self, form: ConstantForm) -> LlvmValue:
+        """Returns the pointer to a form of a constant."""
+        return self._pointer(form.name, form)
+
+    def _pointer(self, name: str, form: ConstantForm | None = None) -> LlvmValue:
+        if name not in self._pointers:
+            self.tensors[name] = form
+            self._pointers[name] = self.function.parameter(POINTER)
+        return self._pointers[name]
 
     def _layout(self, name: str) -> MemoryLayout:
         constant = self._graph.constants.get(name)
@@ -186,11 +264,12 @@ class _NodeWriter:
         if array is None:
             dtype = compute_dtype(self._graph.spec(name).element)
             return Buffer(self._pointer(name), storage_of(dtype), self._layouts[name])
-        form = name
-        if order is not None:
-            form = f"{name} ordered {order}"
-            self._graph.constants.setdefault(form, np.ascontiguousarray(array.transpose(order)))
-        return Buffer(self._pointer(form), storage_of(array.dtype), layout_of(array.shape, order))
+
+        def make(array: Array) -> Array:
+            return array if order is None else array.transpose(order)
+
+        form = ConstantForm(name, "" if order is None else f"ordered {order}", make)
+        return Buffer(self._form(form), storage_of(array.dtype), layout_of(array.shape, order))
 
 
 def _forms_along_vectors(
