@@ -21,6 +21,8 @@ from commonir.runtime.native.compiling import constants_of
 from commonir.runtime.native.graph_code import code_of
 from commonir.runtime.native.program import MAIN
 from commonir.runtime.native.target import Target
+from commonir.runtime.native.team import Team, TeamArguments
+from commonir.runtime.native.workers import Workers
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import evaluate
 
@@ -49,7 +51,12 @@ def graph_of(module: Module) -> KernelGraph | None:
 
 
 def run_guarded(
-    graph: KernelGraph, target: Target, arrays: Mapping[str, Array], dims: Mapping[str, int], side: Side
+    graph: KernelGraph,
+    target: Target,
+    arrays: Mapping[str, Array],
+    dims: Mapping[str, int],
+    side: Side,
+    threads: int = 1,
 ) -> list[Array]:
     """Returns the outputs; every tensor has memory of its own with pages without access beside it."""
     layouts = assign_layouts(graph)
@@ -76,8 +83,13 @@ def run_guarded(
     sizes = np.array([dims[s] for s in code.symbols], np.int64)
     faults = np.zeros(2, np.int64)
     library = Library([object_code(code.text, target)], target)
-    scratch = memory.array((max([evaluate(d, dims) for d in code.scratch], default=0),), np.dtype(np.uint8), side)
-    library.function(MAIN, 4)(table.ctypes.data, sizes.ctypes.data, faults.ctypes.data, scratch.ctypes.data)
+    scratch_bytes = max([evaluate(d, dims) for d in code.scratch], default=0)
+    scratch = memory.array((threads * scratch_bytes,), np.dtype(np.uint8), side)
+    if threads == 1:
+        library.function(MAIN, 4)(table.ctypes.data, sizes.ctypes.data, faults.ctypes.data, scratch.ctypes.data)
+    else:
+        arguments = TeamArguments(table.ctypes.data, faults.ctypes.data, scratch.ctypes.data, scratch_bytes)
+        Team(library, len(sizes), Workers()).run(arguments, sizes, threads)
     assert not faults.any()
     return [_result(name, tensors, graph, arrays) for name in graph.outputs]
 

@@ -14,6 +14,8 @@ from commonir.runtime.limits import OutOfRange
 from commonir.runtime.native.buffers import ALIGNMENT, arena_of
 from commonir.runtime.native.compiler import Library
 from commonir.runtime.native.program import MAIN, CompiledProgram
+from commonir.runtime.native.team import Team, TeamArguments
+from commonir.runtime.native.workers import Workers
 from commonir.symbolic import evaluate
 
 if TYPE_CHECKING:
@@ -24,11 +26,15 @@ Array = NDArray[Any]
 MAX_SIZES = 8
 """The sets of sizes for which buffers are kept."""
 
+SHARED_COST = 1 << 23
+"""The cost from which on work is shared: some 100 microseconds, as long as a worker takes to come."""
+
 
 class _Buffers(NamedTuple):
     """Memory for one set of sizes: the table of addresses, with those of inputs and outputs still open.
 
-    Scratch memory is at the end of the arena, at the address `scratch`.
+    Scratch memory is at the end of the arena, at the address `scratch`, for one thread after the other. `cost` is that
+    of the work that threads can share.
     `outputs` are the shapes and dtypes of those that are computed.
     """
 
@@ -36,17 +42,21 @@ class _Buffers(NamedTuple):
     sizes: Array
     arena: Array
     scratch: int
+    scratch_bytes: int
+    cost: int
     outputs: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
 
 
 class CompiledGraph:
-    """A compiled program in memory. One thread at a time may run it."""
+    """A compiled program in memory. One thread at a time may run it; others of the process may help."""
 
-    def __init__(self, program: CompiledProgram) -> None:
+    def __init__(self, program: CompiledProgram, threads: int = 1, workers: Workers | None = None) -> None:
         self._program = program
+        self._threads = threads
         self._numbers = {name: n for n, name in enumerate(program.table)}
         self._library = Library([program.object_code], program.target)
         self._main = self._library.function(MAIN, 4)
+        self._team = Team(self._library, len(program.symbols), workers or Workers()) if threads > 1 else None
         self._buffers: OrderedDict[tuple[int, ...], _Buffers] = OrderedDict()
         self._faults = np.zeros(2, np.int64)
 
@@ -64,7 +74,12 @@ class CompiledGraph:
             number = self._numbers.get(name)
             if number is not None:
                 buffers.table[number] = array.ctypes.data
-        self._main(buffers.table.ctypes.data, buffers.sizes.ctypes.data, self._faults.ctypes.data, buffers.scratch)
+        faults = self._faults.ctypes.data
+        if self._team is not None and buffers.cost >= SHARED_COST:
+            arguments = TeamArguments(buffers.table.ctypes.data, faults, buffers.scratch, buffers.scratch_bytes)
+            self._team.run(arguments, buffers.sizes, self._threads)
+        else:
+            self._main(buffers.table.ctypes.data, buffers.sizes.ctypes.data, faults, buffers.scratch)
         if self._faults[0]:
             self._raise_fault(buffers)
         everything = {**program.constants, **dict(zip(inputs, arrays, strict=True)), **computed}
@@ -92,7 +107,8 @@ class CompiledGraph:
         assigned = arena_of(sizes, {t.name: t.lifetime for t in program.intermediates})
         # Borders are zeros from the start, and nothing else is stored there.
         scratch = max([_value(d, dims) for d in program.scratch], default=0)
-        arena = np.zeros(assigned.size_bytes + scratch + 2 * ALIGNMENT, np.uint8)
+        scratch = -(-scratch // ALIGNMENT) * ALIGNMENT
+        arena = np.zeros(assigned.size_bytes + self._threads * scratch + 2 * ALIGNMENT, np.uint8)
         start = -(-arena.ctypes.data // ALIGNMENT) * ALIGNMENT
         table = np.full(len(self._numbers), start, np.int64)
         for t in program.intermediates:
@@ -106,7 +122,9 @@ class CompiledGraph:
         outputs = {
             t.name: (tuple([_value(d, dims) for d in t.shape]), t.dtype) for t in program.outputs if t.name not in known
         }
-        return _Buffers(table, np.array(key, np.int64), arena, start + assigned.size_bytes, outputs)
+        cost = sum([_value(c.units, dims) * c.unit_cost for c in program.calls if c.units != 1])
+        sizes_of_loops = np.array(key, np.int64)
+        return _Buffers(table, sizes_of_loops, arena, start + assigned.size_bytes, scratch, cost, outputs)
 
 
 def _value(dim: Dim, dims: Mapping[str, int]) -> int:

@@ -22,7 +22,8 @@ from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.runtime.native.loop_kernel import Layouts, LoopKernel, read_of
 from commonir.runtime.native.product_tiles import Columns, ProductTile, TermRange, Tile, in_panels, tile_of
 from commonir.runtime.native.target import Target
-from commonir.symbolic import Dim, DimExpr, linear_in, names, substitute
+from commonir.runtime.native.work_units import Units
+from commonir.symbolic import Dim, DimExpr, ceil_div, linear_in, names, substitute
 
 Array = NDArray[np.generic]
 
@@ -168,47 +169,66 @@ class ContractionCode:
         self.tile = tile_of(self._rows, plan.extent(plan.column), target)
 
     def emit(self, packed_pointer: LlvmValue | None) -> None:
-        """Adds the loops; `packed_pointer` is the right factor in panels, if it is a constant."""
-        self._batches(self._plan.batch, packed_pointer)
+        """Adds the loops; `packed_pointer` is the right factor in panels, if it is a constant.
 
-    def _batches(self, over: Sequence[str], packed_pointer: LlvmValue | None) -> None:
+        A unit of work is a tile: they are numbered by batch, by panel of columns, and by rows.
+        """
+        over = self._plan.batch
+        units = self._code.units(over, self._panel_count * self._row_tiles)
+        self._batches(over, units, packed_pointer)
+
+    @property
+    def _panel_count(self) -> Dim:
+        return ceil_div(self._plan.extent(self._plan.column), self.tile.vectors * self._lanes)
+
+    @property
+    def _row_tiles(self) -> Dim:
+        return ceil_div(self._rows, self.tile.rows)
+
+    def _batches(self, over: Sequence[str], units: Units, packed_pointer: LlvmValue | None) -> None:
         if over:
-            f = self._f
-            stop = self._code.size(self._plan.extent(over[0]))
-            with f.loop(f.integer(0), stop) as i, self._code.bound(over[0], i):
-                self._batches(over[1:], packed_pointer)
+            extents = map(self._plan.extent, over[1:])
+            each = self._code.size(_product(extents) * self._panel_count * self._row_tiles)
+            extent = self._code.size(self._plan.extent(over[0]))
+            with units.loop(extent, each) as (i, inside), self._code.bound(over[0], i):
+                self._batches(over[1:], inside, packed_pointer)
             return
-        self._columns(packed_pointer)
+        self._columns(units, packed_pointer)
 
     # -- columns
 
-    def _columns(self, packed_pointer: LlvmValue | None) -> None:
+    def _columns(self, units: Units, packed_pointer: LlvmValue | None) -> None:
         """Adds all panels; the last vector of columns may be a part of one."""
         f, lanes = self._f, self._lanes
         extent = self._plan.extent(self._plan.column)
         numbers = f.lane_numbers(LlvmType("i32", lanes))
+        step, tiles = self.tile.vectors * lanes, self._code.size(self._row_tiles)
+        n = self._code.size(extent)
+        full = f.integer(extent // step) if isinstance(extent, int) else f.binary("sdiv", "sdiv", n, step)
+        in_full, in_rest = units.split(full * tiles)
+        if full.number != 0:
+            with in_full.loop(full, tiles) as (p, rows):
+                self._panel(p * step, self.tile.vectors, None, rows, packed_pointer)
+        start = full * step
         if isinstance(extent, int):
-            step = self.tile.vectors * lanes
-            full = extent // step * step
-            with f.loop(f.integer(0), f.integer(full), step) as j:
-                self._panel(j, self.tile.vectors, None, packed_pointer)
-            rest = extent - full
-            if rest:
-                mask = numbers.compare("slt", rest % lanes) if rest % lanes else None
-                self._panel(f.integer(full), -(-rest // lanes), mask, packed_pointer)
+            left = extent % step
+            if left:
+                mask = numbers.compare("slt", left % lanes) if left % lanes else None
+                with in_rest.if_any():
+                    self._panel(start, -(-left // lanes), mask, in_rest, packed_pointer)
             return
-        n, start = self._code.size(extent), f.integer(0)
-        for vectors in dict.fromkeys((self.tile.vectors, 1)):
-            step = vectors * lanes
-            stop = f.binary("sdiv", "sdiv", n, step) * step
-            with f.loop(start, stop, step) as j:
-                self._panel(j, vectors, None, packed_pointer)
-            start = stop
-        with f.when(start.compare("slt", n)):
-            self._panel(start, 1, numbers.compare("slt", f.cast("trunc", n - start, "i32")), packed_pointer)
+        whole = f.binary("sdiv", "sdiv", n, lanes) * lanes
+        with in_rest.if_any():
+            with f.loop(start, whole, lanes) as j:
+                self._panel(j, 1, None, in_rest, packed_pointer)
+            with f.when(whole.compare("slt", n)):
+                mask = numbers.compare("slt", f.cast("trunc", n - whole, "i32"))
+                self._panel(whole, 1, mask, in_rest, packed_pointer)
 
-    def _panel(self, j: LlvmValue, vectors: int, mask: LlvmValue | None, packed_pointer: LlvmValue | None) -> None:
-        """Adds all rows of a panel of columns from `j` on."""
+    def _panel(
+        self, j: LlvmValue, vectors: int, mask: LlvmValue | None, units: Units, packed_pointer: LlvmValue | None
+    ) -> None:
+        """Adds the rows of a panel of columns from `j` on; `units` are tiles of rows."""
         f, plan = self._f, self._plan
         right = plan.right
         if packed_pointer is not None:
@@ -220,7 +240,7 @@ class ContractionCode:
         else:
             pointer = self._transposed(j, vectors, mask)
             source = _Columns(pointer, vectors * self._lanes, None)
-        self._rows_of(j, vectors, mask, source)
+        self._rows_of(j, vectors, mask, units, source)
 
     def _start(self, factor: Factor, j: LlvmValue | None = None) -> LlvmValue:
         """Returns the address of a factor at the batch here, and at a column."""
@@ -248,21 +268,20 @@ class ContractionCode:
 
     # -- rows
 
-    def _rows_of(self, j: LlvmValue, vectors: int, mask: LlvmValue | None, source: _Columns) -> None:
+    def _rows_of(self, j: LlvmValue, vectors: int, mask: LlvmValue | None, units: Units, source: _Columns) -> None:
         f, rows = self._f, self.tile.rows
-        if isinstance(self._rows, int):
-            full = self._rows // rows * rows
-            with f.loop(f.integer(0), f.integer(full), rows) as i:
-                self._tile(i, rows, j, vectors, mask, source)
-            if full < self._rows:
-                # The last tile overlaps the one before it.
-                self._tile(f.integer(self._rows - rows), rows, j, vectors, mask, source)
-            return
         m = self._code.size(self._rows)
-        full_rows = f.binary("sdiv", "sdiv", m, rows) * rows
-        with f.loop(f.integer(0), full_rows, rows) as i:
-            self._tile(i, rows, j, vectors, mask, source)
-        with f.loop(full_rows, m) as i:
+        full = f.integer(self._rows // rows) if isinstance(self._rows, int) else f.binary("sdiv", "sdiv", m, rows)
+        in_full, in_rest = units.split(full)
+        with in_full.loop(full, f.integer(1)) as (tile, _):
+            self._tile(tile * rows, rows, j, vectors, mask, source)
+        if isinstance(self._rows, int):
+            if self._rows % rows:
+                # The last tile overlaps the one before it.
+                with in_rest.if_any():
+                    self._tile(f.integer(self._rows - rows), rows, j, vectors, mask, source)
+            return
+        with in_rest.if_any(), f.loop(full * rows, m) as i:
             self._tile(i, 1, j, vectors, mask, source)
 
     def _tile(

@@ -14,6 +14,7 @@ from commonir.runtime.native.compiled_graph import CompiledGraph
 from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.compiling import compiled
 from commonir.runtime.native.scalar_functions import NotCompiled
+from commonir.runtime.native.workers import Workers, available_processors
 from commonir.runtime.seeding import with_seeds
 
 
@@ -23,6 +24,9 @@ class NativeEngine:
     name = "native"
     uses_communicator = True
 
+    def __init__(self) -> None:
+        self._workers = Workers()
+
     def prepare(
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> GraphExecutable:
@@ -31,18 +35,23 @@ class NativeEngine:
             message = "the engine 'native' has no memory limit"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         prepared = with_seeds(module, options.seed, function).function(function)
-        return GraphExecutable(prepared, options, MachineCode())
+        threads = min(options.threads, available_processors())
+        return GraphExecutable(prepared, options, MachineCode(threads, self._workers))
 
 
 class MachineCode:
-    """Compiles graphs for this machine; see `BackEnd`."""
+    """Compiles graphs for this machine, to run in some threads; see `BackEnd`."""
+
+    def __init__(self, threads: int, workers: Workers) -> None:
+        self._threads = threads
+        self._workers = workers
 
     def prepare(self, graph: KernelGraph) -> CompiledGraph | None:
         """Returns a graph as machine code; None for what the code generator does not know."""
         try:
             fuse_nodes(graph)
             split_folds(graph)
-            return CompiledGraph(compiled(graph, host_target()))
+            return CompiledGraph(compiled(graph, host_target()), self._threads, self._workers)
         except NotCompiled:
             return None
 

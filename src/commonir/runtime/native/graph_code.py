@@ -24,7 +24,9 @@ from commonir.runtime.native.product_tiles import Tile
 from commonir.runtime.native.program import MAIN, Check, KernelCall
 from commonir.runtime.native.residues import split_residues
 from commonir.runtime.native.target import Target
+from commonir.runtime.native.team_code import add_team_functions
 from commonir.runtime.native.winograd_code import WinogradCode, WinogradPlan, transformed_weights, winograd_plan
+from commonir.runtime.native.work_units import ALL_UNITS, WorkDivision, cost_of, is_worth_dividing, points_of
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, names
 
@@ -80,11 +82,13 @@ def code_of(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], target: Tar
 
 
 class _KernelFunction(NamedTuple):
-    """A function of the module: its symbols, and the tensors it receives, as numbers in `_operands` or as forms."""
+    """A function of the module: its symbols, the tensors it receives, as numbers in `_operands` or forms, and work."""
 
     name: str
     symbols: tuple[str, ...]
     tensors: tuple[tuple[int, ConstantForm | None], ...]
+    units: Dim
+    unit_cost: int
 
 
 class _GraphWriter:
@@ -110,9 +114,11 @@ class _GraphWriter:
         values = {s: main.load(main.element(sizes, main.integer(n), "i64"), I64) for n, s in enumerate(self._symbols)}
         for call in calls:
             pointers = [main.load(main.element(table, main.integer(at[t]), "ptr"), POINTER) for t in call.tensors]
-            arguments = [faults, scratch, *[values[s] for s in call.symbols], *pointers]
+            everything = [main.integer(0), main.integer(ALL_UNITS)]
+            arguments = [faults, scratch, *everything, *[values[s] for s in call.symbols], *pointers]
             main.add_line(f"call void @{call.function}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
         main.add_line("ret void")
+        add_team_functions(self.module, self.target, calls, tensors, self._symbols)
         return GraphCode(
             str(self.module),
             tuple(tensors),
@@ -141,7 +147,8 @@ class _GraphWriter:
                 name = own.name
                 self.forms.setdefault(name, own)
             tensors.append(name)
-        return KernelCall(function.name, node.name, tuple(tensors), function.symbols)
+        work = function.units, function.unit_cost
+        return KernelCall(function.name, node.name, tuple(tensors), function.symbols, *work)
 
     def _storage_key(self, name: str) -> Hashable:
         """Returns what the code of a node depends on in a tensor, besides the kernel."""
@@ -162,7 +169,7 @@ class _GraphWriter:
         operands = _operands(node)
         forms = [(n if form is None else form.source, form) for n, form in writer.tensors.items()]
         tensors = tuple([(operands.index(source), form) for source, form in forms])
-        return _KernelFunction(name, tuple(writer.symbols), tensors)
+        return _KernelFunction(name, tuple(writer.symbols), tensors, writer.division.units, writer.unit_cost)
 
 
 def _operands(node: KernelNode) -> list[str]:
@@ -170,10 +177,20 @@ def _operands(node: KernelNode) -> list[str]:
     return [node.name, *node.reads]
 
 
+class _Part(NamedTuple):
+    """Loops of a node, as they are and simplified, the plan of a contraction if they are one, and their cost."""
+
+    loops: LoopKernel
+    kernel: LoopKernel
+    plan: Plan | None
+    cost: int
+
+
 class _NodeWriter:
     """Writes the function of a node.
 
-    Its parameters are faults, scratch memory, sizes, and the tensors in the order of first use.
+    Its parameters are faults, scratch memory, the range of units to do, sizes, and the tensors in the order of first
+    use.
     """
 
     def __init__(self, writer: _GraphWriter, node: KernelNode) -> None:
@@ -182,29 +199,41 @@ class _NodeWriter:
         self._layouts = writer.layouts
         self._checks = writer.checks
         self.symbols = sorted(node.symbols())
-        self.function = Function(writer.module, "NAME", [POINTER, POINTER, *[I64] * len(self.symbols)])
+        self.function = Function(writer.module, "NAME", [POINTER, POINTER, I64, I64, *[I64] * len(self.symbols)])
         writer.module.functions.pop()
-        self._faults, scratch, *sizes = self.function.arguments
+        self._faults, scratch, first, last, *sizes = self.function.arguments
         self.scratch = Scratch(scratch)
         self._sizes = dict(zip(self.symbols, sizes, strict=True))
         self.tensors: dict[str, ConstantForm | None] = {}
         self._pointers: dict[str, LlvmValue] = {}
         out = self._buffer(node.name)
-        for piece in loop_kernels(node.kernel, node.extents, out.layout):
-            for loops in split_residues(piece):
-                self._emit(loops, node.reads, out)
+        pieces = loop_kernels(node.kernel, node.extents, out.layout)
+        parts = [self._part(loops, node.reads) for piece in pieces for loops in split_residues(piece)]
+        cost = sum([part.cost for part in parts])
+        self.division = WorkDivision(first, last, is_divided=is_worth_dividing(cost))
+        for part in parts:
+            self._emit(part, node.reads, out)
+        self.unit_cost = -(-cost // points_of([self.division.units]))
         self.function.add_line("ret void")
 
-    def _emit(self, loops: LoopKernel, reads: Sequence[str], out: Buffer) -> None:
-        """Adds the loops of a kernel: tiles for a contraction, else a loop for each axis."""
+    def _part(self, loops: LoopKernel, reads: Sequence[str]) -> _Part:
+        """Returns loops of a node with the schedule that is chosen for them."""
         layouts = {name: self._layout(name) for name in reads}
         kernel = simplified(loops, layouts)
         plan = plan_of(kernel, layouts)
-        if plan is None or not (self._is_packed(plan) or _has_columns(plan)):
+        if plan is not None and not (self._is_packed(plan) or _has_columns(plan)):
+            plan = None
+        return _Part(loops, kernel, plan, cost_of(kernel, plan.fold if plan is not None else None))
+
+    def _emit(self, part: _Part, reads: Sequence[str], out: Buffer) -> None:
+        """Adds the loops of a part: tiles for a contraction, else a loop for each axis."""
+        kernel, plan = part.kernel, part.plan
+        if plan is None:
+            layouts = {name: self._layout(name) for name in reads}
             forms = _forms_along_vectors(kernel, layouts, self._graph.constants)
             buffers = {name: self._buffer(name, forms.get(name)) for name in reads}
             code = self._code(buffers)
-            code.emit(simplified(loops, code.layouts), out)
+            code.emit(simplified(part.loops, code.layouts), out)
             return
         packs = self._is_packed(plan)
         code = self._code({name: self._buffer(name) for name in reads if not (packs and name == plan.right.name)})
@@ -218,7 +247,16 @@ class _NodeWriter:
         contraction.emit(self._packed(plan, contraction.tile) if packs else None)
 
     def _code(self, buffers: Mapping[str, Buffer]) -> KernelCode:
-        return KernelCode(self.function, self._target, buffers, self._sizes, self._faults, self._checks, self.scratch)
+        return KernelCode(
+            self.function,
+            self._target,
+            buffers,
+            self._sizes,
+            self._faults,
+            self._checks,
+            self.scratch,
+            self.division,
+        )
 
     def _is_packed(self, plan: Plan) -> bool:
         """Returns whether the right factor is a constant, the same for all of a batch."""

@@ -30,6 +30,7 @@ from commonir.notation import (
 )
 from commonir.runtime.interpreter.evaluation import rounds_to_half
 from commonir.runtime.kernel_graph.layouts import MemoryLayout
+from commonir.runtime.native.element_code import converted_integer, loaded_value, rounded, stored_value
 from commonir.runtime.native.llvm_ir import BOOL, I32, I64, Function, LlvmType, LlvmValue, Region
 from commonir.runtime.native.loop_kernel import (
     DataPosition,
@@ -50,6 +51,7 @@ from commonir.runtime.native.scalar_functions import (
     start_of,
 )
 from commonir.runtime.native.target import Target
+from commonir.runtime.native.work_units import Units, WorkDivision, axes_of_units, rounds_of_unit
 from commonir.symbolic import (
     Atom,
     Dim,
@@ -59,6 +61,7 @@ from commonir.symbolic import (
     Mod,
     Symbol,
     at_least,
+    ceil_div,
     extreme,
     linear_in,
     names,
@@ -116,7 +119,7 @@ class KernelCode:
     """Adds the code of a kernel to a function.
 
     `buffers` are the operands by name, `sizes` the symbols. Positions in vectors have 32 bits, so no tensor may have
-    2^31 elements or more. Found `checks` are appended to the list.
+    2^31 elements or more. Found `checks` are appended to the list. `division` says which part of the work is done.
     """
 
     def __init__(
@@ -128,8 +131,10 @@ class KernelCode:
         faults: LlvmValue,
         checks: list[Check],
         scratch: Scratch,
+        division: WorkDivision,
     ) -> None:
         self._f = function
+        self._division = division
         self._target = target
         self._buffers = buffers
         self._sizes = sizes
@@ -147,24 +152,56 @@ class KernelCode:
     # -- loops
 
     def emit(self, kernel: LoopKernel, out: Buffer) -> None:
-        """Adds loops that compute all elements of a kernel."""
+        """Adds loops that compute the elements of a kernel. Units of work are rounds of the outermost loops."""
         self.start(kernel)
         order = loop_order(kernel, self.layouts)
+        over = axes_of_units(order.outer, kernel.extents)
+        inner = order.outer[len(over) :]
 
         def element() -> None:
             self.store(self.value(kernel.body), kernel, out)
 
         last = order.last
         if last is None:
-            self._nested(order.outer, element)
+            self._over_units(over, self.units(over), lambda _: self._nested(inner, element))
             return
+        rounds = 0 if inner else rounds_of_unit(kernel, over, last, order.vectors * self._lanes)
 
-        def vectors() -> None:
-            for scopes in self._vector_groups(last, order.vectors):
+        def vectors(units: Units) -> None:
+            for scopes in self._vector_groups(last, order.vectors, units, rounds):
                 self._fold_together(kernel, scopes)
                 self._nested_together(order.inner, scopes, lambda _, __: element())
 
-        self._nested(order.outer, vectors)
+        if rounds:
+            count = ceil_div(self._extents[last], rounds * order.vectors * self._lanes)
+            self._over_units(over, self.units(over, count), vectors, count)
+        else:
+            whole = Units(self._f)
+            self._over_units(over, self.units(over), lambda _: self._nested(inner, lambda: vectors(whole)))
+
+    def units(self, over: Sequence[str], inside: Dim = 1) -> Units:
+        """States that the work has a unit for each round of loops over some axes, times a number inside of those.
+
+        Returns the range of units to do; see `WorkDivision`.
+        """
+        return self._division.part(self._f, self._rounds(over) * inside, self.size)
+
+    def _rounds(self, over: Sequence[str]) -> Dim:
+        out: Dim = 1
+        for a in over:
+            out = out * self._extents[a]
+        return out
+
+    def _over_units(
+        self, over: Sequence[str], units: Units, innermost: Callable[[Units], None], inside: Dim = 1
+    ) -> None:
+        """Adds the loops over some axes that units are numbered by."""
+        if not over:
+            innermost(units)
+            return
+        extent, each = self.size(self._extents[over[0]]), self.size(self._rounds(over[1:]) * inside)
+        with units.loop(extent, each) as (i, units_here), self.bound(over[0], i):
+            self._over_units(over[1:], units_here, innermost, inside)
 
     def _fold_together(self, kernel: LoopKernel, scopes: Sequence[LoopScope]) -> None:
         """Computes the folds that several vectors need in one loop each."""
@@ -251,28 +288,38 @@ class KernelCode:
                 with self._entered(scope):
                     yield copy
 
-    def _vector_groups(self, name: str, count: int) -> Iterator[list[LoopScope]]:
-        """Yields scopes of up to so many vectors of values of an index, in code that handles them together."""
+    def _vector_groups(
+        self, name: str, count: int, units: Units | None = None, rounds: int = 0
+    ) -> Iterator[list[LoopScope]]:
+        """Yields scopes of up to so many vectors of values of an index, in code that handles them together.
+
+        If the loop is divided, a unit has some of its rounds.
+        """
         f, lanes, extent = self._f, self._lanes, self._extents[name]
         n = self.size(extent)
         step = lanes * count
+        in_whole, in_rest = Units(f), Units(f)
+        whole = f.integer(extent // step * step) if isinstance(extent, int) else self._whole_steps(n, step)
+        if units is not None and rounds and not units.is_whole:
+            in_whole, in_rest = units.scaled(rounds * step).split(whole)
         if isinstance(extent, int):
-            whole = extent // step * step
-            if whole:
-                with f.loop(f.integer(0), f.integer(whole), step) as i:
+            if whole.number:
+                with f.loop(*in_whole.range(whole), step) as i:
                     yield self._vector_scopes(name, i, count, None)
-            if whole < extent:
-                rest = -(-(extent - whole) // lanes)
-                yield self._vector_scopes(name, f.integer(whole), rest, n)
+            rest = extent % step
+            if rest:
+                with in_rest.if_any():
+                    yield self._vector_scopes(name, whole, -(-rest // lanes), n)
             return
-        start = f.integer(0)
-        for vectors in dict.fromkeys((count, 1)):
-            stop = self._whole_steps(n, vectors * lanes)
-            with f.loop(start, stop, vectors * lanes) as i:
-                yield self._vector_scopes(name, i, vectors, None)
-            start = stop
-        with f.when(start.compare("slt", n)):
-            yield self._vector_scopes(name, start, 1, n)
+        with f.loop(*in_whole.range(whole), step) as i:
+            yield self._vector_scopes(name, i, count, None)
+        with in_rest.if_any():
+            last = self._whole_steps(n, lanes)
+            if count > 1:
+                with f.loop(whole, last, lanes) as i:
+                    yield self._vector_scopes(name, i, 1, None)
+            with f.when(last.compare("slt", n)):
+                yield self._vector_scopes(name, last, 1, n)
 
     def _vector_scopes(self, name: str, start: LlvmValue, count: int, stop: LlvmValue | None) -> list[LoopScope]:
         """Returns scopes of vectors from a value on; the last one ends at `stop`."""
@@ -670,8 +717,10 @@ class KernelCode:
         with f.when(any_bad):
             at = f.select(is_bad, wide, -1) if wide.type.lanes > 1 else wide
             one = at if at.type.lanes == 1 else f.called(f"llvm.vector.reduce.smax.{at.type.mangled}", I64, at)
-            f.store(f.integer(len(self._checks)), self._faults)
-            f.store(one, f.element(self._faults, f.integer(1), "i64"))
+            # Several threads may find faults: the first one counts.
+            is_first = f.compare_exchange(self._faults, f.integer(0), f.integer(len(self._checks)))
+            with f.when(is_first):
+                f.store(one, f.element(self._faults, f.integer(1), "i64"))
             f.return_()
         # Lanes that do not count read anything.
         safe = f.select(is_inside, wide, 0)
@@ -747,52 +796,3 @@ class KernelCode:
 def _widest_bits(body: Expr) -> int:
     """Returns the bits that the number of lanes is chosen by: 64 where everything is computed in 64 bits."""
     return 64 if body.dtype.kind == "float" and body.dtype.bits == 64 else 32
-
-
-def converted_integer(f: Function, x: LlvmValue, scalar: str, *, is_signed: bool) -> LlvmValue:
-    """Returns an integer with other bits."""
-    bits = LlvmType(scalar).bits
-    if bits == x.type.bits:
-        return x
-    return f.cast("trunc" if bits < x.type.bits else "sext" if is_signed else "zext", x, scalar)
-
-
-_BFLOAT_NAN = 0x7FC0
-
-
-def _bfloat_bits(f: Function, x: LlvmValue) -> LlvmValue:
-    """Returns the bits of single precision rounded to bfloat16, ties to even. Few processors have an instruction."""
-    bits = f.cast("bitcast", x, "i32")
-    odd = bits.shift_right(16, is_signed=False) & 1
-    rounded_bits = (bits + odd + 0x7FFF).shift_right(16, is_signed=False)
-    return f.cast("trunc", f.select(x.compare("uno", x), f.constant(bits.type, _BFLOAT_NAN), rounded_bits), "i16")
-
-
-def rounded(f: Function, x: LlvmValue, to: ElementType) -> LlvmValue:
-    """Returns single precision rounded to a floating-point type of 16 bits, and widened again."""
-    if to.name == "bf16":
-        wide = f.cast("zext", _bfloat_bits(f, x), "i32").shift_left(16)
-        return f.cast("bitcast", wide, "float")
-    return f.cast("fpext", f.cast("fptrunc", x, "half"), "float")
-
-
-def loaded_value(f: Function, x: LlvmValue, element: ElementType) -> LlvmValue:
-    """Returns elements from memory as they are in registers."""
-    if element.kind == "bool":
-        return x.compare("ne", 0)
-    scalar = register_type(element)
-    if x.type.scalar == "bfloat":
-        bits = f.cast("zext", f.cast("bitcast", x, "i16"), "i32").shift_left(16)
-        return f.cast("bitcast", bits, "float")
-    return f.cast("fpext", x, scalar) if x.type.is_float and x.type.scalar != scalar else x
-
-
-def stored_value(f: Function, x: LlvmValue, storage: str, element: ElementType) -> LlvmValue:
-    """Returns values as they are in memory."""
-    if element.kind == "bool":
-        return f.cast("zext", x, "i8")
-    if x.type.scalar == storage:
-        return x
-    if storage == "bfloat":
-        return f.cast("bitcast", _bfloat_bits(f, x), "bfloat")
-    return f.cast("fptrunc", x, storage)

@@ -186,16 +186,21 @@ class Variable:
 
 
 class Module:
-    """Functions with the same attributes, and the declarations of those that they call."""
+    """Functions with the same attributes, and the declarations of those that they call.
+
+    `definitions` are functions as text, which may use the attributes `#0`.
+    """
 
     def __init__(self, attributes: str) -> None:
         self._attributes = attributes
         self.functions: list[Function] = []
         self.declarations: dict[str, str] = {}
+        self.definitions: list[str] = []
 
     def __str__(self) -> str:
         attributes = f"attributes #0 = {{ {self._attributes} }}"
-        return "\n".join([*self.declarations.values(), *map(str, self.functions), attributes]) + "\n"
+        functions = [*map(str, self.functions), *self.definitions]
+        return "\n".join([*self.declarations.values(), *functions, attributes]) + "\n"
 
 
 class Function:
@@ -384,6 +389,16 @@ class Function:
         """Writes elements to memory."""
         self.add_line(f"store {value.type} {value.text}, ptr {pointer.text}, align {value.type.bits // 8}")
 
+    def atomic_load(self, pointer: LlvmValue, type: LlvmType) -> LlvmValue:
+        """Returns an integer or a pointer in memory that another thread may write at the same time."""
+        return self.computed(type, f"load atomic {type}, ptr {pointer.text} monotonic, align {type.bits // 8}")
+
+    def compare_exchange(self, pointer: LlvmValue, old: LlvmValue, new: LlvmValue) -> LlvmValue:
+        """Replaces an integer in memory if it has a value, in one step for all threads; returns whether it had."""
+        pair = f"cmpxchg ptr {pointer.text}, {old.type} {old.text}, {new.type} {new.text} acq_rel monotonic"
+        both = self.computed(LlvmType(f"{{ {old.type}, i1 }}"), pair)
+        return self.computed(BOOL, f"extractvalue {both.type} {both.text}, 1")
+
     def masked_load(self, pointer: LlvmValue, mask: LlvmValue, other: LlvmValue) -> LlvmValue:
         """Returns the elements in memory where the mask holds, and those of another vector elsewhere."""
         type = other.type
@@ -442,6 +457,23 @@ class Function:
         """Returns from a function without a result; code that is added here afterwards is never reached."""
         self.region.label = self.new_label()
         self.region.lines += ["ret void", f"{self.region.label}:"]
+
+    @contextmanager
+    def each_of(self, name: str, *arguments: LlvmValue) -> Generator[LlvmValue]:
+        """Runs the body for each integer that a function of the module returns, until one is negative."""
+        around = self.region
+        head, body, end = self.new_label(), Region(self.new_label()), self.new_label()
+        entry = body.label
+        self._count += 1
+        result = LlvmValue(self, I64, f"%n{self._count}")
+        with self.inserting(body):
+            yield result
+        listed = ", ".join(f"{a.type} {a.text}" for a in arguments)
+        around.lines += [f"br label %{head}", f"{head}:", f"{result.text} = call i64 @{name}({listed})"]
+        around.lines += [f"{result.text}.out = icmp slt i64 {result.text}, 0"]
+        around.lines += [f"br i1 {result.text}.out, label %{end}, label %{entry}", f"{entry}:"]
+        around.lines += [*body.lines, f"br label %{head}", f"{end}:"]
+        around.label = end
 
     @contextmanager
     def when(self, condition: LlvmValue) -> Generator[None]:

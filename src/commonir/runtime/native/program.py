@@ -36,12 +36,17 @@ class Check(NamedTuple):
 
 
 class KernelCall(NamedTuple):
-    """A call of the main function: the function that computes a node, and the tensors and symbols it receives."""
+    """A call of the main function: the function that computes a node, and the tensors and symbols it receives.
+
+    The function divides its work into `units`, of which each has about the same cost.
+    """
 
     function: str
     node: str
     tensors: tuple[str, ...]
     symbols: tuple[str, ...]
+    units: Dim
+    unit_cost: int
 
 
 class ProgramTensor(NamedTuple):

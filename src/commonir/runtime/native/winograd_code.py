@@ -159,7 +159,7 @@ class WinogradCode:
         self._block = min(_padded(self._block, self.tile.rows), tiles)
 
     def emit(self, weights: LlvmValue) -> None:
-        """Adds the loops; `weights` are the transformed ones."""
+        """Adds the loops; `weights` are the transformed ones. A unit of work is a block of tiles."""
         f, w, scratch = self._f, self._w, self._code.scratch
         operands = self._points * self._block * self._channels
         products = self._points * self._block * self._columns
@@ -171,7 +171,8 @@ class WinogradCode:
         tiles = self._tiles_y * self._tiles_x
         images = prod(map(w.count, w.images))
         blocks = -(-tiles // self._block)
-        with f.loop(f.integer(0), f.integer(images * blocks)) as n:
+        units = self._code.units((), images * blocks)
+        with units.loop(f.integer(images * blocks), f.integer(1)) as (n, _):
             image = f.binary("udiv", "udiv", n, blocks)
             start = f.intrinsic("umin", (n - image * blocks) * self._block, f.integer(tiles - self._block))
             with self._code.bound_all(self._position_of_image(image)):

@@ -1,0 +1,241 @@
+"""Code by which several threads run one graph: who computes what, and who waits for whom.
+
+The threads of a run are a *team*. All of them go through the steps of the graph in order; a step has one or more blocks
+of work. Blocks of all steps are numbered through: a thread waits until the blocks of earlier steps are done, takes the
+next block by increasing the ticket counter, and increases the counter of done blocks after it. Nobody waits for a
+thread that has no block, so one that the system does not schedule, or that comes late, holds nobody up.
+
+Both counters only grow, also from run to run. A thread that comes after the end of a run finds all its blocks taken,
+and leaves; it reads nothing but the memory of the team, which outlives it. What it reads there at first belongs to one
+run if the number of the run is the same afterwards.
+
+A waiting thread spins for some microseconds and then lets the system run others, by a function whose address is in the
+team: generated code depends on no library. Words of the team that different threads write are on different lines of the
+cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+
+from commonir.runtime.native.kernel_code import KernelCode, Scratch
+from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
+from commonir.runtime.native.program import KernelCall
+from commonir.runtime.native.target import Target
+from commonir.runtime.native.work_units import BLOCK_COST, WorkDivision
+
+RUN_SHARED = "run_shared"
+"""The function that computes the graph with the team, called by the thread that needs the result."""
+
+HELP = "help"
+"""The function by which other threads take part in the run that goes on, if any."""
+
+STEPS = "steps"
+TAKE = "take"
+
+WORD_BYTES = 8
+TICKET = 8
+DONE = 16
+RUN = 24
+MEMBERS = 32
+"""Words of the team: tickets given out, blocks done, the number of the run, which is odd while one goes on, and the
+threads that have entered it."""
+
+START, TABLE, FAULTS, SCRATCH, SCRATCH_BYTES, THREADS, YIELD, SIZES = range(40, 48)
+"""Words of the team for one run: the blocks done before, the arguments of the graph with the bytes of scratch memory of
+each thread, the number of threads, the function that lets others run, and from `SIZES` on the values of symbols."""
+
+SPINS = 100
+"""Rounds of waiting before a thread lets others run: 2 to 4 microseconds."""
+
+BLOCKS_PER_THREAD = 4
+"""Blocks of a step for each thread, so that a thread that is interrupted does less of them."""
+
+
+def team_words(symbols: int) -> int:
+    """Returns the number of words of a team for a graph with so many symbols."""
+    return SIZES + symbols
+
+
+def add_team_functions(
+    module: Module, target: Target, calls: Sequence[KernelCall], tensors: Sequence[str], symbols: Sequence[str]
+) -> None:
+    """Adds the functions `RUN_SHARED` and `HELP` to the kernels of a graph.
+
+    `tensors` and `symbols` are those of the table and of the sizes, in order.
+    """
+    pause = ""
+    if target.triple.startswith("x86_64"):
+        module.declarations["llvm.x86.sse2.pause"] = "declare void @llvm.x86.sse2.pause()"
+        pause = "call void @llvm.x86.sse2.pause()"
+    elif target.triple.startswith(("aarch64", "arm64")):
+        module.declarations["llvm.aarch64.hint"] = "declare void @llvm.aarch64.hint(i32)"
+        pause = "call void @llvm.aarch64.hint(i32 1)"
+    module.definitions.append(_TEXT.replace("PAUSE", pause))
+    _StepsWriter(module, target, tensors, symbols).write(calls)
+
+
+class _StepsWriter:
+    """Writes the function that all threads of a run go through, from the table and sizes that the team has."""
+
+    def __init__(self, module: Module, target: Target, tensors: Sequence[str], symbols: Sequence[str]) -> None:
+        self._f = f = Function(module, STEPS, [POINTER, I64], I64, is_internal=True)
+        self._team, self._number = f.arguments
+        self._threads = self._word(THREADS)
+        self._table, self._faults = self._word(TABLE, POINTER), self._word(FAULTS, POINTER)
+        self._at = {name: n for n, name in enumerate(tensors)}
+        self._sizes = {s: self._word(SIZES + n) for n, s in enumerate(symbols)}
+        self._start = self._word(START)
+        member = f.computed(I64, f"atomicrmw add ptr {self._place(MEMBERS).text}, i64 1 acq_rel")
+        scratch, scratch_bytes = self._word(SCRATCH, POINTER), self._word(SCRATCH_BYTES)
+        self._scratch = f.element(scratch, member * scratch_bytes, "i8")
+        f.add_line("fence acquire")
+        is_same = self._word(RUN).compare("eq", self._number)
+        self._is_member = is_same & member.compare("slt", self._threads)
+        # Sizes of loops and costs are computed as in kernels.
+        nothing = WorkDivision(f.integer(0), f.integer(0), is_divided=False)
+        self._code = KernelCode(f, target, {}, self._sizes, self._faults, [], Scratch(self._scratch), nothing)
+
+    def _place(self, word: int) -> LlvmValue:
+        return self._f.element(self._team, self._f.integer(word), "i64")
+
+    def _word(self, word: int, type: LlvmType = I64) -> LlvmValue:
+        return self._f.atomic_load(self._place(word), type)
+
+    def write(self, calls: Sequence[KernelCall]) -> None:
+        """Adds the steps. Neighbouring calls whose work is not divided are one block."""
+        f = self._f
+        before = f.variable(I64, self._start)
+        with f.when(self._is_member):
+            for is_divided, group in groupby(calls, lambda c: c.units != 1):
+                if is_divided:
+                    for call in group:
+                        self._shared(call, before)
+                else:
+                    with self._blocks(before, f.integer(1)):
+                        for call in group:
+                            self._call(call, f.integer(0), f.integer(1))
+        f.add_line(f"ret i64 {before.get().text}")
+
+    @contextmanager
+    def _blocks(self, before: Variable, count: LlvmValue) -> Generator[LlvmValue]:
+        """Runs the body for each block of a step that this thread takes."""
+        f = self._f
+        base = before.get()
+        with f.each_of(TAKE, self._team, base, count) as block:
+            yield block
+            f.computed(I64, f"atomicrmw add ptr {self._place(DONE).text}, i64 1 release")
+        before.set(base + count)
+
+    def _shared(self, call: KernelCall, before: Variable) -> None:
+        """Adds a call for each block of its units: some for each thread, of some cost at least."""
+        f = self._f
+        units = self._code.size(call.units)
+        worth = f.binary("sdiv", "sdiv", units * call.unit_cost, BLOCK_COST)
+        wanted = f.intrinsic("smin", self._threads * BLOCKS_PER_THREAD, worth)
+        wanted = f.intrinsic("smax", wanted, f.integer(1))
+        each = f.intrinsic("smax", f.binary("sdiv", "sdiv", units + (wanted - 1), wanted), f.integer(1))
+        count = f.binary("sdiv", "sdiv", units + (each - 1), each)
+        with self._blocks(before, count) as block:
+            first = block * each
+            self._call(call, first, first + each)
+
+    def _call(self, call: KernelCall, first: LlvmValue, last: LlvmValue) -> None:
+        f = self._f
+        places = [f.element(self._table, f.integer(self._at[t]), "ptr") for t in call.tensors]
+        pointers = [f.load(p, POINTER) for p in places]
+        sizes = [self._sizes[s] for s in call.symbols]
+        arguments = [self._faults, self._scratch, first, last, *sizes, *pointers]
+        f.add_line(f"call void @{call.function}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
+
+
+def _word(name: str, number: int) -> str:
+    return f"  %{name} = getelementptr i64, ptr %team, i64 {number}\n"
+
+
+_WAIT = f"""
+define internal void @wait(ptr %team, i64 %blocks) noinline #0 {{
+entry:
+{_word("done", DONE)}{_word("yield", YIELD)}  br label %look
+look:
+  %spins = phi i64 [ 0, %entry ], [ %more, %pause ], [ %spins, %system ]
+  %now = load atomic i64, ptr %done acquire, align 8
+  %missing = icmp slt i64 %now, %blocks
+  br i1 %missing, label %wait, label %end
+wait:
+  %is_short = icmp slt i64 %spins, {SPINS}
+  br i1 %is_short, label %pause, label %system
+pause:
+  PAUSE
+  %more = add i64 %spins, 1
+  br label %look
+system:
+  %f = load ptr, ptr %yield, align 8
+  %ignored = call i32 %f()
+  br label %look
+end:
+  ret void
+}}
+"""
+
+# Returns the number of a block of a step, negative if there is none left; `base` blocks come before the step.
+_TAKE = f"""
+define internal i64 @{TAKE}(ptr %team, i64 %base, i64 %blocks) noinline #0 {{
+entry:
+{_word("ticket", TICKET)}  %end = add i64 %base, %blocks
+  br label %look
+look:
+  %t = load atomic i64, ptr %ticket acquire, align 8
+  %is_open = icmp slt i64 %t, %end
+  br i1 %is_open, label %wait, label %none
+wait:
+  call void @wait(ptr %team, i64 %base)
+  %next = add i64 %t, 1
+  %pair = cmpxchg ptr %ticket, i64 %t, i64 %next acq_rel acquire, align 8
+  %took = extractvalue {{ i64, i1 }} %pair, 1
+  br i1 %took, label %taken, label %look
+taken:
+  %block = sub i64 %t, %base
+  ret i64 %block
+none:
+  ret i64 -1
+}}
+"""
+
+_RUN = f"""
+define void @{RUN_SHARED}(ptr %team) #0 {{
+entry:
+{_word("ticket", TICKET)}{_word("done", DONE)}{_word("run", RUN)}{_word("start", START)}{_word("members", MEMBERS)}\
+  %first = load i64, ptr %ticket, align 8
+  store i64 %first, ptr %start, align 8
+  store i64 %first, ptr %done, align 8
+  store i64 0, ptr %members, align 8
+  %number = load i64, ptr %run, align 8
+  %later = add i64 %number, 1
+  %odd = or i64 %later, 1
+  store atomic i64 %odd, ptr %run release, align 8
+  %end = call i64 @{STEPS}(ptr %team, i64 %odd)
+  call void @wait(ptr %team, i64 %end)
+  %closed = add i64 %odd, 1
+  store atomic i64 %closed, ptr %run release, align 8
+  fence seq_cst
+  ret void
+}}
+
+define void @{HELP}(ptr %team) #0 {{
+entry:
+{_word("run", RUN)}  %number = load atomic i64, ptr %run acquire, align 8
+  %bit = and i64 %number, 1
+  %is_open = icmp eq i64 %bit, 1
+  br i1 %is_open, label %open, label %end
+open:
+  %ignored = call i64 @{STEPS}(ptr %team, i64 %number)
+  br label %end
+end:
+  ret void
+}}
+"""
+
+_TEXT = _WAIT + _TAKE + _RUN

@@ -1,0 +1,109 @@
+"""Threads that help in runs of generated code, and how many of them are of use.
+
+A worker is parked on a lock until a run wakes it; generated code decides what it does (see `team_code`). The thread
+that needs the result never waits for a worker to start, and a worker that starts too late finds nothing to do.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any
+
+_CPU_LIMIT = Path("/sys/fs/cgroup/cpu.max")
+"""The processor time per period that Linux gives to a container, in microseconds. Source: Linux, cgroup v2."""
+
+
+class Worker:
+    """A thread of its own, which runs a function each time that it is woken."""
+
+    def __init__(self) -> None:
+        self._function: Callable[[], None] | None = None
+        self._parked = Lock()
+        self._parked.acquire()
+        # An interpreter that ends does not wait for it.
+        Thread(target=self._work, name="commonir worker", daemon=True).start()
+
+    def wake(self, function: Callable[[], None]) -> None:
+        """Makes the thread call a function soon, in place of one that it has not begun yet."""
+        self._function = function
+        if self._parked.locked():
+            self._parked.release()
+
+    def rest(self) -> None:
+        """Makes the thread forget a function that it has not begun yet."""
+        self._function = None
+
+    def _work(self) -> None:
+        while True:
+            self._parked.acquire()
+            function = self._function
+            if function is not None:
+                function()
+            del function
+
+
+class Workers:
+    """Threads of this process that are not used by a run. A process that is forked from it starts its own."""
+
+    def __init__(self) -> None:
+        self._idle: list[Worker] = []
+        self._process = os.getpid()
+
+    @contextmanager
+    def helping(self, count: int, function: Callable[[], None]) -> Generator[int]:
+        """Wakes workers that call a function, and yields how many there are: fewer if no threads can be started."""
+        if self._process != os.getpid():
+            self._idle, self._process = [], os.getpid()
+        taken: list[Worker] = []
+        try:
+            while len(taken) < count:
+                worker = self._next()
+                if worker is None:
+                    break
+                taken.append(worker)
+                worker.wake(function)
+            yield len(taken)
+        finally:
+            for worker in taken:
+                worker.rest()
+            self._idle += taken
+
+    def _next(self) -> Worker | None:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
+        try:
+            return Worker()
+        except RuntimeError:  # the system has no more threads, or the interpreter ends
+            return None
+
+
+@cache
+def yielding_function() -> int:
+    """Returns the address of the system's function that lets other threads run."""
+    if sys.platform == "win32":
+        function: Any = ctypes.windll.kernel32.SwitchToThread
+    else:
+        function = ctypes.CDLL(None).sched_yield
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def available_processors() -> int:
+    """Returns the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        count = len(os.sched_getaffinity(0))
+    else:
+        count = os.cpu_count() or 1
+    try:
+        quota, period = _CPU_LIMIT.read_text().split()
+    except (OSError, ValueError):
+        return count
+    return count if quota == "max" else max(1, min(count, -(-int(quota) // int(period))))
