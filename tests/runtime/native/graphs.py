@@ -16,11 +16,11 @@ from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.kernel_graph.splitting import split_folds
-from commonir.runtime.native.compiler import Library, object_code
+from commonir.runtime.native.compiler import Library, host_target, object_code
 from commonir.runtime.native.compiling import constants_of
 from commonir.runtime.native.graph_code import code_of
 from commonir.runtime.native.program import MAIN
-from commonir.runtime.native.target import Target
+from commonir.runtime.native.target import Target, target_of
 from commonir.runtime.native.team import Team, TeamArguments
 from commonir.runtime.native.workers import Workers
 from commonir.runtime.values import compute_dtype
@@ -100,9 +100,20 @@ def _result(name: str, tensors: Mapping[str, Array], graph: KernelGraph, arrays:
     return graph.constants[name] if name in graph.constants else arrays[name]
 
 
-Width = Literal["host", "narrow"]
+Width = Literal["host", "avx2", "narrow"]
+
+
+def available_widths() -> list[Width]:
+    """Returns the widths of vectors that differ on this machine."""
+    return ["host", "avx2", "narrow"] if host_target().vector_bits > 256 else ["host", "narrow"]
 
 
 def of_width(target: Target, width: Width) -> Target:
-    """Returns the host, or the same with vectors of 128 bits, which every processor with vectors has."""
-    return target if width == "host" else target._replace(vector_bits=128)
+    """Returns the host, a processor with AVX2 alone, or the host with vectors of 128 bits."""
+    match width:
+        case "host":
+            return target
+        case "avx2":
+            return target_of(target.triple, "x86-64-v3", {"avx2": True, "bmi2": True, "f16c": True, "fma": True})
+        case "narrow":
+            return target._replace(vector_bits=128)

@@ -23,7 +23,7 @@ from commonir.runtime.native.compiling import constants_of
 from commonir.runtime.native.graph_code import code_of
 
 from tests.oracles import require_package
-from tests.runtime.native.graphs import Width, graph_of, of_width, run_guarded
+from tests.runtime.native.graphs import Width, available_widths, graph_of, of_width, run_guarded
 from tests.runtime.programs import program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="guard pages are made as POSIX has them")
@@ -66,7 +66,7 @@ def transposed_convolved(x: Array, w: Array, stride: int, pad: int, dilation: in
 
 
 @pytest.mark.fast_every(5)
-@pytest.mark.parametrize("width", ["host", "narrow"])
+@pytest.mark.parametrize("width", available_widths())
 @pytest.mark.parametrize(
     ("shape", "filters", "pad"),
     [
@@ -106,7 +106,7 @@ def test_windows_of_three_are_computed_by_transformed_tiles() -> None:
 
 
 @pytest.mark.fast_every(5)
-@pytest.mark.parametrize("width", ["host", "narrow"])
+@pytest.mark.parametrize("width", available_widths())
 @pytest.mark.parametrize(
     ("kernel", "stride", "pad", "dilation"),
     [(2, 2, 0, 1), (3, 2, 1, 1), (4, 2, 1, 1), (5, 3, 2, 1), (2, 3, 0, 1), (3, 2, 0, 2), (1, 2, 0, 1), (3, 4, 1, 3)],

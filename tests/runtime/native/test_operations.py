@@ -19,7 +19,7 @@ from commonir.runtime.values import computed, declared
 from tests.oracles import require_package
 from tests.runtime.drawing import Case
 from tests.runtime.interpreter.test_operations import CASES, close, drawn, module_of, symbolic_module
-from tests.runtime.native.graphs import Width, graph_of, of_width, run_guarded
+from tests.runtime.native.graphs import Width, available_widths, graph_of, of_width, run_guarded
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="guard pages are made as POSIX has them")
 
@@ -27,7 +27,7 @@ require_package("llvmlite")
 
 NAMES = [n for n, (d,) in core.DIALECT.operations.items() if d.form in (Form.KERNEL, Form.COMPOSITE) and n in CASES]
 
-ROUNDS: dict[Width, int] = {"host": 4, "narrow": 2}
+ROUNDS: dict[Width, int] = {"host": 4, "avx2": 2, "narrow": 2}
 """Random cases of each operation: compiling takes longer than running."""
 
 OTHERWISE = frozenset(
@@ -43,7 +43,7 @@ OTHERWISE = frozenset(
 
 
 @pytest.mark.fast_every(12)
-@pytest.mark.parametrize("width", ["host", "narrow"])
+@pytest.mark.parametrize("width", available_widths())
 @pytest.mark.parametrize("name", NAMES)
 def test_operations_compute_the_same_within_their_memory(name: str, width: Width) -> None:
     compiled = 0

@@ -20,7 +20,7 @@ from commonir.runtime.native.compiler import host_target
 from commonir.symbolic import Dim, symbol
 
 from tests.oracles import require_package
-from tests.runtime.native.graphs import Width, graph_of, of_width, run_guarded
+from tests.runtime.native.graphs import Width, available_widths, graph_of, of_width, run_guarded
 from tests.runtime.programs import program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="guard pages are made as POSIX has them")
@@ -60,7 +60,7 @@ NORMALIZATIONS: dict[str, Callable[[Value], Value]] = {
 
 
 @pytest.mark.fast_every(7)
-@pytest.mark.parametrize("width", ["host", "narrow"])
+@pytest.mark.parametrize("width", available_widths())
 @pytest.mark.parametrize("shape", [(1, 3, 16, 13), (2, 3, 9, 8), (1, 3, 70, 61)])
 @pytest.mark.parametrize("name", NORMALIZATIONS)
 def test_statistics_of_channels_agree_with_the_interpreter(
