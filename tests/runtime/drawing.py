@@ -45,8 +45,13 @@ def floats(r: Random, *shape: int) -> Array:
     return r.standard_normal(shape).astype(np.float32)
 
 
+class WideRandom(np.random.Generator):
+    """Draws sizes of several vectors, with and without a rest, instead of a few elements."""
+
+
 def sizes(r: Random, low: int = 1, high: int = 4, least: int = 1) -> list[int]:
-    return [int(n) for n in r.integers(least, 6, r.integers(low, high))]
+    most = 40 if isinstance(r, WideRandom) else 6
+    return [int(n) for n in r.integers(least, most, r.integers(low, high))]
 
 
 def ints(r: Random, low: int, high: int, *shape: int) -> Array:

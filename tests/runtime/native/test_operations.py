@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import zlib
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from commonir.runtime.native.scalar_functions import NotCompiled
 from commonir.runtime.values import computed, declared
 
 from tests.oracles import require_package
-from tests.runtime.drawing import Case
+from tests.runtime.drawing import Case, WideRandom
 from tests.runtime.interpreter.test_operations import CASES, close, drawn, module_of, symbolic_module
 from tests.runtime.native.graphs import Width, available_widths, graph_of, of_width, run_guarded
 
@@ -46,8 +48,21 @@ OTHERWISE = frozenset(
 @pytest.mark.parametrize("width", available_widths())
 @pytest.mark.parametrize("name", NAMES)
 def test_operations_compute_the_same_within_their_memory(name: str, width: Width) -> None:
+    assert check_cases(drawn(name)[: ROUNDS[width]], width) or name in OTHERWISE
+
+
+@pytest.mark.fast_every(24)
+@pytest.mark.parametrize("width", available_widths())
+@pytest.mark.parametrize("name", NAMES)
+def test_operations_on_several_vectors_compute_the_same(name: str, width: Width) -> None:
+    draws = [WideRandom(np.random.PCG64(zlib.crc32(f"{name} {n}".encode()))) for n in range(2)]
+    assert check_cases([CASES[name](r) for r in draws], width) or name in OTHERWISE
+
+
+def check_cases(cases: Sequence[Case], width: Width) -> int:
+    """Compares compiled cases with the interpreter, and returns how many could be compiled."""
     compiled = 0
-    for n, c in enumerate(drawn(name)[: ROUNDS[width]]):
+    for n, c in enumerate(cases):
         module = module_of(c)
         graph = graph_of(module)
         if graph is None:
@@ -62,7 +77,7 @@ def test_operations_compute_the_same_within_their_memory(name: str, width: Width
         expected = REFERENCE.prepare(module).run(c.arrays)
         for a, e, v in zip(actual, expected.values(), module.main.outputs, strict=True):
             close(declared(a, v.type), e)
-    assert compiled or name in OTHERWISE
+    return compiled
 
 
 @pytest.mark.fast_every(12)
