@@ -77,6 +77,10 @@ class GraphBuilder:
         """Makes a value a result of the graph."""
         self.graph.outputs.append(self._names[value])
 
+    def alias(self, value: Value, of: Value) -> None:
+        """Makes a value another name of one, which becomes an input if it is from outside."""
+        self._names[value] = self.input(of)
+
     def add(self, op: Operation) -> None:
         """Adds the nodes of an operation. Raises: NotAKernel; then no node added before reads what was added."""
         if not isinstance(op, Op) or op.regions:

@@ -23,7 +23,7 @@ takes twice as long, for code that is as fast within 3 % on eight networks.
 
 
 @cache
-def _llvm() -> Any:
+def llvm_binding() -> Any:
     """Returns the binding of LLVM, which is untyped, ready for all processors. Raises: DiagnosticError (E0705)."""
     try:
         llvm: Any = import_module("llvmlite.binding")
@@ -33,26 +33,36 @@ def _llvm() -> Any:
         raise DiagnosticError(Diagnostic(MISSING_PACKAGE, message, notes=[str(error)], help=help)) from error
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
+    llvm.initialize_native_asmparser()
     return llvm
 
 
 @cache
 def host_target() -> Target:
     """Returns the processor that this process runs on. Raises: DiagnosticError (E0705 without llvmlite)."""
-    llvm = _llvm()
+    llvm = llvm_binding()
     return target_of(llvm.get_process_triple(), llvm.get_host_cpu_name(), dict(llvm.get_host_cpu_features()))
 
 
 def object_code(text: str, target: Target) -> bytes:
     """Returns the object code of a module. Raises: InternalError when the text is not a valid module."""
-    llvm = _llvm()
+    return emitted(parsed(text), target, machine_of(target))
+
+
+def parsed(text: str) -> Any:
+    """Returns LLVM's module of a text. Raises: InternalError when it is not valid."""
     try:
-        module = llvm.parse_assembly(text)
+        module = llvm_binding().parse_assembly(text)
         module.verify()
     except RuntimeError as error:
         raise InternalError(f"generated code is not valid: {error}") from error
+    return module
+
+
+def emitted(module: Any, target: Target, machine: Any) -> bytes:
+    """Returns the object code of a module, which is optimized in place."""
+    llvm = llvm_binding()
     module.triple = target.triple
-    machine = _machine(target)
     passes = llvm.create_new_module_pass_manager()
     for name in _PASSES:
         getattr(passes, f"add_{name}_pass")()
@@ -60,17 +70,19 @@ def object_code(text: str, target: Target) -> bytes:
     return machine.emit_object(module)
 
 
-def _machine(target: Target) -> Any:
-    chosen = _llvm().Target.from_triple(target.triple)
-    return chosen.create_target_machine(cpu=target.cpu, features=target.features, opt=2, codemodel="jitdefault")
+def machine_of(target: Target, **options: str) -> Any:
+    """Returns LLVM's code generator for a processor; for code in memory by default."""
+    chosen = llvm_binding().Target.from_triple(target.triple)
+    options = {"codemodel": "jitdefault", **options}
+    return chosen.create_target_machine(cpu=target.cpu, features=target.features, opt=2, **options)
 
 
 class Library:
     """Machine code in memory: its functions can be called while it lives."""
 
     def __init__(self, objects: Iterable[bytes], target: Target) -> None:
-        llvm = _llvm()
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target))
+        llvm = llvm_binding()
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine_of(target))
         for data in objects:
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
         self._engine.finalize_object()

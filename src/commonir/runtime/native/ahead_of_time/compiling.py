@@ -1,0 +1,212 @@
+"""Compiles functions of a lowered program to an object file, with the sources and weights that go with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+
+import numpy as np
+
+from commonir.base.codes import NOT_COMPILED_WHOLE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.tuples import NamedTuple
+from commonir.dialects.mlir import ml_program
+from commonir.ir.module import Function as ProgramFunction
+from commonir.runtime.native.ahead_of_time.c_sources import CProgram, c_function, identifiers
+from commonir.runtime.native.ahead_of_time.cpu_check import can_check, check_code
+from commonir.runtime.native.ahead_of_time.entry_code import (
+    EntryParts,
+    Interface,
+    Messages,
+    constants_of,
+    memory_of,
+    state_fields,
+    storage_dtype,
+    write_entry,
+    write_weights_check,
+)
+from commonir.runtime.native.ahead_of_time.entry_points import EntryPoint, entry_point
+from commonir.runtime.native.ahead_of_time.object_files import object_file
+from commonir.runtime.native.ahead_of_time.undefined_symbols import undefined_symbols
+from commonir.runtime.native.ahead_of_time.weights import Weights
+from commonir.runtime.native.compiler import host_target
+from commonir.runtime.native.graph_code import code_of
+from commonir.runtime.native.llvm_ir import I32, POINTER, Function, LlvmType, LlvmValue, Module
+from commonir.runtime.native.scalar_functions import NotCompiled
+from commonir.runtime.native.target import Target
+
+
+class CompileOptions(NamedTuple):
+    """How a program is compiled: the prefix of all names, the processor, and where memory comes from.
+
+    `sizes` are the largest values of symbols. With `is_embedded` the object has the weights, with `is_static` the
+    workspace. `is_shared` is for a library: functions are exported, and the object describes itself.
+    """
+
+    prefix: str
+    target: Target
+    sizes: Mapping[str, int]
+    is_embedded: bool = False
+    is_static: bool = False
+    is_shared: bool = False
+
+
+class CompiledObject(NamedTuple):
+    """An object file, what its sources say, and its weights."""
+
+    data: bytes
+    program: CProgram
+    weights: Weights
+
+
+def compile_functions(
+    functions: Sequence[ProgramFunction], options: CompileOptions, description: str = ""
+) -> CompiledObject:
+    """Returns functions of a lowered program as one object file.
+
+    Raises: DiagnosticError (E0720 with everything that cannot be compiled, E0707 for sizes without a limit).
+    """
+    entries, refused = list[EntryPoint](), list[Diagnostic]()
+    for function in functions:
+        try:
+            entries.append(entry_point(function, options.sizes))
+        except DiagnosticError as error:
+            refused += error.diagnostics
+    if refused:
+        raise DiagnosticError(*refused)
+    return _Compiler(entries, options, description).compiled()
+
+
+class _Compiler:
+    def __init__(self, entries: Sequence[EntryPoint], options: CompileOptions, description: str) -> None:
+        self._options, self._target = options, options.target
+        self._description = description
+        self._entries = entries
+        self._weights = Weights()
+        self._messages = Messages()
+        words = identifiers([e.name for e in entries])
+        self._names = [f"{options.prefix}_{w}" for w in words]
+
+    def compiled(self) -> CompiledObject:
+        """Returns the object file and what belongs to it."""
+        entries, options, p = self._entries, self._options, self._options.prefix
+        codes = [self._code(e) for e in entries]
+        fields = state_fields(entries)
+        initial = {name: self._initial(name) for name in fields}
+        for entry, code in zip(entries, codes, strict=True):
+            for name in constants_of(entry, code):
+                self._weights.place(entry.graph.constants[name])
+        places = {n: self._weights.place(a) for n, a in initial.items() if a is not None}
+        identity = int.from_bytes(sha256("".join(c.text for c in codes).encode()).digest()[:7], "little")
+        interface = Interface(
+            p,
+            f"{p}_workspace" if options.is_static else "",
+            f"{p}_weights" if options.is_embedded else "",
+            fields,
+            not self._weights.is_empty,
+            identity,
+        )
+        module = Module(self._target.function_attributes)
+        sizes: list[int] = []
+        for n, (name, entry, code) in enumerate(zip(self._names, entries, codes, strict=True)):
+            memory = memory_of(entry)
+            own = interface._replace(identity=identity + n)
+            write_entry(module, EntryParts(name, entry, code, memory, own, self._weights), self._messages, self._target)
+            sizes.append(memory.size_bytes)
+        self._write_initialize(module, interface, places)
+        if interface.has_weights and not options.is_embedded:
+            write_weights_check(module, f"{p}_check_weights", self._weights, self._messages)
+        text = "\n".join([str(module), *self._memory_globals(interface, max(sizes)), *self._message_globals()])
+        host = host_target().triple
+        check = check_code(f"{p}_check_cpu", self._target.triple, self._features(), host)
+        exported = {*self._names, f"{p}_message", f"{p}_check_cpu", f"{p}_check_weights", f"{p}_initialize"}
+        graphs = {f"{name}.": c.text for name, c in zip(self._names, codes, strict=True)}
+        plain = [text, check]
+        if self._description:
+            plain.append(_bytes_global(f"{p}_description", self._description.encode()))
+            exported.add(f"{p}_description")
+        data = object_file(graphs, self._target, exported, plain, is_shared=options.is_shared)
+        program = CProgram(
+            interface,
+            tuple([c_function(n, e) for n, e in zip(self._names, entries, strict=True)]),
+            dict(zip(fields, identifiers(fields), strict=True)),
+            max(sizes),
+            self._weights.size_bytes,
+            self._target,
+            undefined_symbols(data),
+            can_check(self._target.triple, host),
+        )
+        return CompiledObject(data, program, self._weights)
+
+    def _code(self, entry: EntryPoint):
+        try:
+            return code_of(entry.graph, entry.layouts, self._target)
+        except NotCompiled as reason:
+            message = f"function '{entry.name}': {reason} has no machine code"
+            raise DiagnosticError(Diagnostic(NOT_COMPILED_WHOLE, message)) from reason
+
+    def _features(self) -> list[str]:
+        return [f[1:] for f in self._target.features.split(",") if f.startswith("+")]
+
+    def _initial(self, name: str) -> np.ndarray | None:
+        """Returns the initial contents of a state; None for zeros."""
+        use = next(s for e in self._entries for s in e.states if s.source.sym_name == name)
+        source: ml_program.Global = use.source
+        array = None if source.data is None else source.data.array()
+        if array is None or not np.any(array):
+            return None
+        return array.astype(storage_dtype(use.type.element), copy=False)
+
+    def _write_initialize(self, module: Module, interface: Interface, places: Mapping[str, int]) -> None:
+        """Adds the function that gives states their initial values."""
+        if not interface.states:
+            return
+        f = Function(module, f"{interface.prefix}_initialize", [])
+        takes_weights = interface.has_weights and not interface.weights
+        weights = f.parameter(POINTER) if takes_weights else LlvmValue(f, POINTER, f"@{interface.weights}")
+        states = f.parameter(POINTER)
+        no = f.constant(LlvmType("i1"), 0)
+        for name, field in interface.states.items():
+            place = f.element(states, f.integer(field.place), "i8")
+            size = f.integer(int(np.prod(field.type.static_shape)) * storage_dtype(field.type.element).itemsize)
+            if name in places:
+                source = f.element(weights, f.integer(places[name]), "i8")
+                f.call("llvm.memcpy.p0.p0.i64", None, place, source, size, no)
+            else:
+                f.call("llvm.memset.p0.i64", None, place, f.constant(LlvmType("i8"), 0), size, no)
+        f.add_line("ret void")
+
+    def _memory_globals(self, interface: Interface, workspace_bytes: int) -> Iterable[str]:
+        if interface.workspace:
+            yield f"@{interface.workspace} = internal global [{workspace_bytes} x i8] zeroinitializer, align 64"
+        if interface.weights and interface.has_weights:
+            yield _bytes_global(interface.weights, b"".join(self._weights.parts()))
+
+    def _message_globals(self) -> Iterable[str]:
+        """Yields the texts of errors, and the function that returns one."""
+        texts = ["no error", *self._messages.texts, "an unknown error"]
+        names = [f"@message.{n}" for n in range(len(texts))]
+        for name, text in zip(names, texts, strict=True):
+            yield _bytes_global(name[1:], text.encode() + b"\0")
+        count = len(texts)
+        yield f"@messages = internal constant [{count} x ptr] [{', '.join(f'ptr {n}' for n in names)}]"
+        module = Module(_PLAIN)
+        f = Function(module, f"{self._options.prefix}_message", [I32], POINTER)
+        (error,) = f.arguments
+        number = f.select(error.compare("ult", count - 1), error, count - 1)
+        at = f.cast("zext", number, "i64")
+        place = f.element(LlvmValue(f, POINTER, "@messages"), at, "ptr")
+        f.add_line(f"ret ptr {f.load(place, POINTER).text}")
+        yield str(module).replace("#0", "#1")
+
+
+_PLAIN = "nounwind"
+
+
+def _bytes_global(name: str, data: bytes) -> str:
+    """Returns a constant of LLVM with some bytes."""
+    digits = np.frombuffer(b"0123456789ABCDEF", np.uint8)
+    values = np.frombuffer(data, np.uint8)
+    text = np.full((len(values), 3), ord("\\"), np.uint8)
+    text[:, 1], text[:, 2] = digits[values >> 4], digits[values & 15]
+    return f'@{name} = constant [{len(data)} x i8] c"{text.tobytes().decode()}", align 64'

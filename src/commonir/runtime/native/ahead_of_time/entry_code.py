@@ -1,0 +1,402 @@
+"""The functions that a C program calls: they check sizes, find the place of every tensor, and run a graph.
+
+A function returns 0, or the number of a message. Intermediate tensors lie in a workspace that is large enough for the
+largest sizes. Inputs, outputs and states have the element types of the program, and are converted where the graph
+computes in wider ones. A fault leaves states as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from commonir.base.arrays import dtype_of
+from commonir.base.tuples import NamedTuple
+from commonir.ir.types import ElementType, TensorType
+from commonir.runtime.native.ahead_of_time.entry_points import EntryPoint, StateUse
+from commonir.runtime.native.ahead_of_time.weights import MARK, VERSION_AT, Weights
+from commonir.runtime.native.buffers import ALIGNMENT, Arena, Lifetime, arena_of
+from commonir.runtime.native.graph_code import MAIN, GraphCode, storage_of
+from commonir.runtime.native.kernel_code import KernelCode, loaded_value, stored_value
+from commonir.runtime.native.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
+from commonir.runtime.native.target import Target
+from commonir.runtime.values import compute_dtype
+from commonir.symbolic import Dim
+from commonir.symbolic.constraints import Constraint
+
+_KEY_WORDS = 16
+"""Words at the start of a workspace that say for which function and sizes its borders are zero."""
+
+_PREDICATES = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
+
+
+class StateField(NamedTuple):
+    """A state in the block of all states: its type, and its place in bytes."""
+
+    type: TensorType
+    place: int
+
+
+class Messages:
+    """The texts of errors; the number of one is its position, from 1 on."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def add(self, text: str) -> int:
+        """Returns the number of a text, which is added if it is new."""
+        if text not in self._numbers:
+            self.texts.append(text)
+        return self._numbers.setdefault(text, len(self.texts))
+
+
+class Interface(NamedTuple):
+    """What all functions of a compiled program share: the prefix of their names, and where they find their memory.
+
+    `workspace` and `weights` are the names of symbols; "" where the caller passes a pointer.
+    """
+
+    prefix: str
+    workspace: str
+    weights: str
+    states: Mapping[str, StateField]
+    has_weights: bool
+    identity: int
+
+
+def storage_dtype(element: ElementType) -> np.dtype[Any]:
+    """Returns the dtype of an element type in memory outside of a graph."""
+    return dtype_of(element.name)
+
+
+def state_fields(entries: Iterable[EntryPoint]) -> dict[str, StateField]:
+    """Returns the states of all functions, placed as the members of a C structure."""
+    out: dict[str, StateField] = {}
+    end = 0
+    for use in [s for e in entries for s in e.states]:
+        name = use.source.sym_name
+        if name not in out:
+            dtype = storage_dtype(use.type.element)
+            place = -(-end // dtype.itemsize) * dtype.itemsize
+            out[name] = StateField(use.type, place)
+            end = place + prod(use.type.static_shape) * dtype.itemsize
+    return out
+
+
+class EntryMemory(NamedTuple):
+    """Where tensors of a function lie in the workspace: those it computes, and copies of others in wider types.
+
+    `direct` are the outputs that are computed where the caller wants them, by tensor.
+    """
+
+    arena: Arena
+    direct: Mapping[str, int]
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of the workspace, at any alignment."""
+        return _KEY_WORDS * 8 + self.arena.size_bytes + 2 * ALIGNMENT
+
+
+def memory_of(entry: EntryPoint) -> EntryMemory:
+    """Returns the places of tensors for the largest sizes."""
+    graph, end = entry.graph, len(entry.graph.nodes)
+    direct: dict[str, int] = {}
+    for n, output in enumerate(entry.outputs):
+        if output.tensor in graph.nodes and not _is_converted(output.type.element):
+            direct.setdefault(output.tensor, n)
+    lives: dict[str, Lifetime] = {}
+    for name, element in _graph_inputs(entry):
+        if _is_converted(element):
+            lives[name] = Lifetime(-1, -1)
+    for step, node in enumerate(graph.nodes.values()):
+        lives[node.name] = Lifetime(step, step)
+        for read in node.reads:
+            if read in lives:
+                lives[read] = lives[read]._replace(last=step)
+    kept = {o.tensor for o in entry.outputs} | {s.stored for s in entry.states}
+    for name, life in lives.items():
+        if name in kept:
+            lives[name] = life._replace(last=end)
+        elif entry.layouts[name].has_border:
+            lives[name] = Lifetime(-1, end)
+    lives = {n: life for n, life in lives.items() if n not in direct}
+    sizes = {n: entry.largest(entry.layouts[n].size) * _itemsize(entry, n) for n in lives}
+    loaded = {s.loaded for s in entry.states}
+    for s in entry.states:
+        if s.stored in loaded:
+            sizes[_staged(s)] = _bytes(s.type)
+            lives[_staged(s)] = Lifetime(end, end)
+    return EntryMemory(arena_of(sizes, lives), direct)
+
+
+def _graph_inputs(entry: EntryPoint) -> list[tuple[str, ElementType]]:
+    """Returns the tensors that come from outside, with their element types."""
+    inputs = [(i.tensor, i.type.element) for i in entry.inputs if i.tensor]
+    return [*inputs, *[(s.loaded, s.type.element) for s in entry.states if s.loaded]]
+
+
+def _is_converted(element: ElementType) -> bool:
+    return storage_dtype(element) != compute_dtype(element)
+
+
+def _itemsize(entry: EntryPoint, name: str) -> int:
+    return compute_dtype(entry.graph.spec(name).element).itemsize
+
+
+def _bytes(type: TensorType) -> int:
+    return prod(type.static_shape) * storage_dtype(type.element).itemsize
+
+
+def _staged(use: StateUse) -> str:
+    return f"{use.source.sym_name} staged"
+
+
+class EntryParts(NamedTuple):
+    """What the function of an entry point is written from: its name in C, the graph's code, and all memory."""
+
+    name: str
+    entry: EntryPoint
+    code: GraphCode
+    memory: EntryMemory
+    interface: Interface
+    weights: Weights
+
+
+def constants_of(entry: EntryPoint, code: GraphCode) -> list[str]:
+    """Returns the constants that a function needs when it runs."""
+    used = {*code.tensors, *entry.graph.outputs}
+    return [name for name in entry.graph.constants if name in used]
+
+
+def write_entry(module: Module, parts: EntryParts, messages: Messages, target: Target) -> None:
+    """Adds the function of an entry point. It calls the graph's main function by its own name and a suffix."""
+    _EntryWriter(module, parts, messages, target).write()
+
+
+class _EntryWriter:
+    def __init__(self, module: Module, parts: EntryParts, messages: Messages, target: Target) -> None:
+        self._entry, self._code, self._interface = parts.entry, parts.code, parts.interface
+        self._memory, self._weights, self._name = parts.memory, parts.weights, parts.name
+        self._messages, self._target = messages, target
+        self._f = f = Function(module, parts.name, [], I32)
+        entry, interface = parts.entry, parts.interface
+        self._weights_pointer = self._memory_argument(interface.weights) if interface.has_weights else None
+        self._workspace = self._memory_argument(interface.workspace)
+        self._states = f.parameter(POINTER) if entry.states else None
+        self._sizes = {s.name: f.parameter(I64) for s in entry.sizes}
+        self._inputs = [f.parameter(POINTER) for _ in entry.inputs]
+        self._outputs = [f.parameter(POINTER) for _ in entry.outputs]
+        self._error = f.variable(I32, 0)
+
+    def _memory_argument(self, symbol: str) -> LlvmValue:
+        return LlvmValue(self._f, POINTER, f"@{symbol}") if symbol else self._f.parameter(POINTER)
+
+    def write(self) -> None:
+        """Adds all instructions."""
+        f = self._f
+        if self._weights_pointer is not None and not self._interface.weights:
+            check_header(f, self._weights_pointer, self._weights, self._messages, self._error)
+        for s in self._entry.sizes:
+            n = self._sizes[s.name]
+            text = f"{self._entry.name}: the size '{s.name}' is not between {s.lower} and {s.upper}"
+            is_wrong = f.binary("or", "or", n.compare("slt", s.lower), n.compare("sgt", s.upper))
+            set_error(self._error, is_wrong, self._messages.add(text))
+        with f.when(self._error.get().compare("eq", 0)):
+            self._check_constraints(self._entry.constraints)
+        with f.when(self._error.get().compare("eq", 0)):
+            self._run()
+        f.add_line(f"ret i32 {self._error.get().text}")
+
+    def _check_constraints(self, constraints: Sequence[Constraint]) -> None:
+        dims = self._dims()
+        for c in constraints:
+            lhs, rhs = dims.size(c.lhs), dims.size(c.rhs)
+            holds = lhs.compare(_PREDICATES[c.relation], rhs)
+            for dim in c.unless_empty:
+                holds = self._f.binary("or", "or", holds, dims.size(dim).compare("eq", 0))
+            text = f"{self._entry.name}: the sizes do not fulfil {c.lhs} {c.relation} {c.rhs}"
+            set_error(self._error, holds ^ True, self._messages.add(text))
+
+    def _dims(self) -> KernelCode:
+        """Returns a writer of expressions of sizes, in the region that instructions are added to."""
+        return KernelCode(self._f, self._target, {}, self._sizes, self._workspace, [])
+
+    def _run(self) -> None:
+        f, entry = self._f, self._entry
+        dims = self._dims()
+        address = f.cast("ptrtoint", self._workspace, "i64")
+        key = f.element(self._workspace, (f.integer(0) - address) & (ALIGNMENT - 1), "i8")
+        arena = f.element(key, f.integer(_KEY_WORDS * 8), "i8")
+        self._clear_borders(dims, key, arena)
+        places: dict[str, LlvmValue] = {}
+        for name, offset in self._memory.arena.offsets.items():
+            places[name] = f.element(arena, f.integer(offset), "i8")
+        sources = self._sources(dims, places)
+        table = f.array(POINTER, max(1, len(self._code.tensors)))
+        for n, name in enumerate(self._code.tensors):
+            f.store(self._tensor(name, sources, dims), f.element(table, f.integer(n), "ptr"))
+        sizes = f.array(I64, max(1, len(self._code.symbols)))
+        for n, symbol in enumerate(self._code.symbols):
+            f.store(self._sizes[symbol], f.element(sizes, f.integer(n), "i64"))
+        faults = f.array(I64, 2)
+        f.store(f.integer(0), faults)
+        f.call(f"{self._name}.{MAIN}", None, table, sizes, faults)
+        fault = f.load(faults, I64)
+        for n, check in enumerate(self._code.checks, 1):
+            number = self._messages.add(_fault_text(entry, check.tensor, check.axis))
+            set_error(self._error, fault.compare("eq", n), number)
+        with f.when(fault.compare("eq", 0)):
+            self._finish(dims, sources)
+
+    def _clear_borders(self, dims: KernelCode, key: LlvmValue, arena: LlvmValue) -> None:
+        """Fills tensors with borders with zeros if the workspace was last used for another function or other sizes."""
+        f, entry = self._f, self._entry
+        offsets = self._memory.arena.offsets
+        bordered = [n for n in offsets if n in entry.layouts and entry.layouts[n].has_border]
+        if not bordered:
+            return
+        words = [f.integer(self._interface.identity), *self._sizes.values()]
+        if len(words) > _KEY_WORDS:
+            words = words[:1]
+        places = [f.element(key, f.integer(n), "i64") for n in range(len(words))]
+        is_other = f.constant(LlvmType("i1"), len(words) == 1 and bool(self._sizes))
+        for word, place in zip(words, places, strict=True):
+            is_other = f.binary("or", "or", f.load(place, I64).compare("ne", word), is_other)
+        with f.when(is_other):
+            for name in bordered:
+                start = f.element(arena, f.integer(offsets[name]), "i8")
+                count = dims.size(entry.layouts[name].size) * _itemsize(entry, name)
+                zero = f.constant(LlvmType("i8"), 0)
+                f.call("llvm.memset.p0.i64", None, start, zero, count, f.constant(LlvmType("i1"), 0))
+            for word, place in zip(words, places, strict=True):
+                f.store(word, place)
+
+    def _sources(self, dims: KernelCode, places: Mapping[str, LlvmValue]) -> dict[str, LlvmValue]:
+        """Returns where tensors from outside and computed ones lie, after converting those in narrower types."""
+        f, entry = self._f, self._entry
+        out = dict(places)
+        outside = [(i.tensor, i.type, p) for i, p in zip(entry.inputs, self._inputs, strict=True) if i.tensor]
+        outside += [(s.loaded, s.type, self._state(s)) for s in entry.states if s.loaded]
+        for tensor, type, pointer in outside:
+            if _is_converted(type.element):
+                wide = storage_of(compute_dtype(type.element))
+                self._convert(pointer, storage_of(storage_dtype(type.element)), out[tensor], wide, type, dims)
+            else:
+                out[tensor] = pointer
+        for tensor, n in self._memory.direct.items():
+            out[tensor] = self._outputs[n]
+        for name in constants_of(entry, self._code):
+            assert self._weights_pointer is not None
+            place = self._weights.place(entry.graph.constants[name])
+            out[name] = f.element(self._weights_pointer, f.integer(place), "i8")
+        return out
+
+    def _tensor(self, name: str, sources: Mapping[str, LlvmValue], dims: KernelCode) -> LlvmValue:
+        """Returns the pointer to the first element of a tensor, behind its border."""
+        layout = self._entry.layouts.get(name)
+        if layout is None or not layout.has_border:
+            return sources[name]
+        storage = storage_of(compute_dtype(self._entry.graph.spec(name).element))
+        return self._f.element(sources[name], dims.size(layout.offset), storage)
+
+    def _state(self, use: StateUse) -> LlvmValue:
+        assert self._states is not None
+        place = self._interface.states[use.source.sym_name].place
+        return self._f.element(self._states, self._f.integer(place), "i8")
+
+    def _finish(self, dims: KernelCode, sources: Mapping[str, LlvmValue]) -> None:
+        """Copies outputs that are not in their place yet, and then states: an output may be an old state."""
+        f, entry = self._f, self._entry
+        for n, (output, pointer) in enumerate(zip(entry.outputs, self._outputs, strict=True)):
+            if self._memory.direct.get(output.tensor) != n:
+                self._copy_out(output.tensor, sources, pointer, output.type, dims)
+        stored = [s for s in entry.states if s.stored]
+        staged = [s for s in stored if _staged(s) in sources]
+        for s in staged:
+            self._copy_out(s.stored, sources, sources[_staged(s)], s.type, dims)
+        for s in stored:
+            if s in staged:
+                self._copy(sources[_staged(s)], self._state(s), f.integer(_bytes(s.type)))
+            else:
+                self._copy_out(s.stored, sources, self._state(s), s.type, dims)
+
+    def _copy_out(
+        self, tensor: str, sources: Mapping[str, LlvmValue], to: LlvmValue, type: TensorType, dims: KernelCode
+    ) -> None:
+        """Copies a tensor to memory outside, in its declared element type."""
+        constant = self._entry.graph.constants.get(tensor)
+        computed = compute_dtype(type.element) if constant is None else constant.dtype
+        declared = storage_dtype(type.element)
+        if computed == declared:
+            self._copy(sources[tensor], to, self._count(type, dims) * declared.itemsize)
+        else:
+            self._convert(sources[tensor], storage_of(computed), to, storage_of(declared), type, dims)
+
+    def _count(self, type: TensorType, dims: KernelCode) -> LlvmValue:
+        count: Dim = 1
+        for d in type.shape or ():
+            assert d is not None
+            count = count * d
+        return dims.size(count)
+
+    def _copy(self, source: LlvmValue, to: LlvmValue, size: LlvmValue) -> None:
+        self._f.call("llvm.memcpy.p0.p0.i64", None, to, source, size, self._f.constant(LlvmType("i1"), 0))
+
+    def _convert(
+        self, source: LlvmValue, storage: str, to: LlvmValue, new_storage: str, type: TensorType, dims: KernelCode
+    ) -> None:
+        """Converts elements between a floating-point type of 16 bits and single precision."""
+        f, count = self._f, self._count(type, dims)
+        start = f.integer(0)
+        for lanes in (self._target.lanes(), 1):
+            stop = f.binary("sdiv", "sdiv", count, lanes) * lanes
+            with f.loop(start, stop, lanes) as i:
+                x = f.load(f.element(source, i, storage), LlvmType(storage, lanes))
+                x = loaded_value(f, x, type.element)
+                f.store(stored_value(f, x, new_storage, type.element), f.element(to, i, new_storage))
+            start = stop
+
+
+def set_error(error: Variable, condition: LlvmValue, number: int) -> None:
+    """Sets the number of an error where a condition holds and there is no error yet."""
+    f, before = condition.function, error.get()
+    is_new = f.binary("and", "and", condition, before.compare("eq", 0))
+    error.set(f.select(is_new, f.constant(I32, number), before))
+
+
+def write_weights_check(module: Module, name: str, weights: Weights, messages: Messages) -> None:
+    """Adds the function that compares a block of weights, whose size it receives, with those of the program."""
+    f = Function(module, name, [POINTER, I64], I32)
+    pointer, size = f.arguments
+    error = f.variable(I32, 0)
+    is_short = size.compare("ult", weights.size_bytes)
+    set_error(error, is_short, messages.add("the weights are shorter than the program's"))
+    with f.when(error.get().compare("eq", 0)):
+        check_header(f, pointer, weights, messages, error)
+    f.add_line(f"ret i32 {error.get().text}")
+
+
+def check_header(f: Function, pointer: LlvmValue, weights: Weights, messages: Messages, error: Variable) -> None:
+    """Sets an error if weights do not belong to the code."""
+    mark = int.from_bytes(MARK, "little", signed=True)
+    set_error(error, f.load(pointer, I64).compare("ne", mark), messages.add("these are not weights of a program"))
+    version = f.load(f.element(pointer, f.integer(VERSION_AT), "i8"), I64)
+    text = "the weights belong to another version of the program"
+    set_error(error, version.compare("ne", signed(weights.version)), messages.add(text))
+
+
+def signed(word: int) -> int:
+    """Returns 64 bits as a signed integer."""
+    return word - (1 << 64) if word >= 1 << 63 else word
+
+
+def _fault_text(entry: EntryPoint, tensor: str, axis: int) -> str:
+    names = {i.tensor: f"input '{i.name}'" for i in entry.inputs if i.tensor}
+    names.update({s.loaded: f"state '{s.source.sym_name}'" for s in entry.states if s.loaded})
+    what = names.get(tensor, "a constant" if tensor in entry.graph.constants else "a computed tensor")
+    return f"{entry.name}: a position on axis {axis} of {what} is out of range"

@@ -1,0 +1,262 @@
+"""Functions of a program as graphs of kernels that are compiled whole, with what a caller passes and receives.
+
+A state (a mutable global) is an input of the graph where the function loads it, and an output where it stores it.
+Symbols of sizes have limits: those of the program, and those that a caller of the compiler states.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from commonir.base.codes import NOT_COMPILED_WHOLE, WRONG_DIMENSIONS
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.suggestions import did_you_mean, known_names
+from commonir.base.tuples import NamedTuple
+from commonir.dialects.mlir import ml_program
+from commonir.ir.interface import NO_PORT
+from commonir.ir.module import Function
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import TensorType
+from commonir.notation import Constraint
+from commonir.ods import Op, source_path
+from commonir.ods.traits import Terminator
+from commonir.runtime.binding import requirements
+from commonir.runtime.interpreter.control import is_control
+from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
+from commonir.runtime.kernel_graph.fusing import fuse_nodes
+from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
+from commonir.runtime.ports import names_of
+from commonir.symbolic import Dim, bounds, extreme, index, substitute, symbols
+from commonir.symbolic.dims import symbols_in
+
+
+class SizeLimit(NamedTuple):
+    """A symbol of sizes, and its smallest and largest value."""
+
+    name: str
+    lower: int
+    upper: int
+
+
+class Argument(NamedTuple):
+    """An input or output: its name in the program, its type, its tensor in the graph, and what the program says of it.
+
+    The tensor of an input that nothing reads is "".
+    """
+
+    name: str
+    type: TensorType
+    tensor: str
+    doc: str = ""
+
+
+class StateUse(NamedTuple):
+    """A mutable global, and its tensors in the graph: `loaded` at the start, `stored` at the end; "" for neither."""
+
+    source: ml_program.Global
+    type: TensorType
+    loaded: str
+    stored: str
+
+
+class EntryPoint(NamedTuple):
+    """A function that is compiled whole."""
+
+    name: str
+    sizes: tuple[SizeLimit, ...]
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    states: tuple[StateUse, ...]
+    constraints: tuple[Constraint, ...]
+    graph: KernelGraph
+    layouts: Mapping[str, MemoryLayout]
+
+    def largest(self, dim: Dim) -> int:
+        """Returns the largest value of an expression of sizes within their limits. Raises: DiagnosticError (E0707)."""
+        values: dict[str, Dim] = {s.name: index(s.name) + s.lower for s in self.sizes}
+        extents: dict[str, Dim] = {s.name: s.upper - s.lower + 1 for s in self.sizes}
+        result = extreme(substitute(dim, values) if not isinstance(dim, int) else dim, extents, upper=True)
+        if isinstance(result, int):
+            return result
+        message = f"function '{self.name}': the size {dim} has no limit"
+        raise DiagnosticError(Diagnostic(WRONG_DIMENSIONS, message, help="state one: --size NAME=MAX"))
+
+
+def entry_point(function: Function, limits: Mapping[str, int]) -> EntryPoint:
+    """Returns a lowered function as one graph. `limits` are the largest values of symbols.
+
+    Raises: DiagnosticError (E0720 for operations that are not compiled, E0707 for sizes without a limit).
+    """
+    builder = _EntryBuilder(function)
+    outputs, states = builder.build()
+    graph = builder.graph
+    fuse_nodes(graph)
+    layouts = assign_layouts(graph)
+    sizes = _size_limits(function, limits)
+    _check_symbols(function, graph, sizes)
+    ports, output_ports = function.input_ports, function.output_ports
+    return EntryPoint(
+        function.symbol_name,
+        sizes,
+        tuple(
+            [
+                Argument(n, _tensor_type(v, function), builder.input_name(v), ports.get(n, NO_PORT).doc)
+                for n, v in zip(names_of(function), function.inputs, strict=True)
+            ]
+        ),
+        tuple(
+            [
+                Argument(n, _tensor_type(v, function), tensor, output_ports.get(n, NO_PORT).doc)
+                for n, v, tensor in zip(function.output_names, function.outputs, graph.outputs, strict=False)
+            ]
+        ),
+        tuple([s._replace(stored=graph.outputs[int(s.stored)] if s.stored else "") for s in states]),
+        tuple([r.constraint for r in requirements(function)]),
+        graph,
+        layouts,
+    )
+
+
+def _tensor_type(value: Value, function: Function) -> TensorType:
+    if isinstance(value.type, TensorType):
+        return value.type
+    message = f"function '{function.symbol_name}': '{value.name}' has type {value.type}, which C code cannot pass"
+    raise DiagnosticError(Diagnostic(NOT_COMPILED_WHOLE, message, help=_REMEDY))
+
+
+_REMEDY = "`cir extract` writes the part of the program that can be compiled; the rest runs in Python"
+
+
+class _EntryBuilder:
+    """Builds the graph of a function, with loads and stores of globals as inputs and outputs."""
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        self._builder = GraphBuilder()
+        self._states: dict[ml_program.Global, StateUse] = {}
+        self._contents: dict[ml_program.Global, Value] = {}
+
+    @property
+    def graph(self) -> KernelGraph:
+        """The graph so far."""
+        return self._builder.graph
+
+    def input_name(self, value: Value) -> str:
+        """Returns the tensor of an input; "" if nothing reads it."""
+        return self._builder.input(value) if value in self._builder.inputs else ""
+
+    def build(self) -> tuple[Sequence[str], list[StateUse]]:
+        """Adds all operations. `stored` of the states are positions of outputs.
+
+        Raises: DiagnosticError with all operations that are not kernels.
+        """
+        refused: dict[str, Diagnostic] = {}
+        for op in self._function.body.operations:
+            if isinstance(op, Op) and op.has_trait(Terminator):
+                break
+            try:
+                self._add(op)
+            except NotAKernel as reason:
+                refused.setdefault(op.name, _refusal(self._function, op, str(reason)))
+        if refused:
+            raise DiagnosticError(*refused.values())
+        for v in self._function.outputs:
+            self._output(v)
+        states: list[StateUse] = []
+        for target, use in self._states.items():
+            if use.stored:
+                self._output(self._contents[target])
+                use = use._replace(stored=str(len(self.graph.outputs) - 1))
+            states.append(use)
+        return self.graph.outputs, states
+
+    def _output(self, value: Value) -> None:
+        self._builder.input(value)  # An output may be an input that nothing reads.
+        self._builder.output(value)
+
+    def _add(self, op: Operation) -> None:
+        match op:
+            case ml_program.GlobalLoad() if op.target is not None and op.target.is_mutable:
+                self._load(op.target, op.results[0])
+            case ml_program.GlobalStore() if op.target is not None:
+                target = op.target
+                use = self._states.get(target) or StateUse(target, _state_type(target), "", "")
+                self._states[target] = use._replace(stored="stored")
+                self._contents[target] = op.value
+            case _:
+                self._builder.add(op)
+
+    def _load(self, source: ml_program.Global, result: Value) -> None:
+        contents = self._contents.get(source)
+        if contents is not None:
+            self._builder.alias(result, contents)
+            return
+        self._contents[source] = result
+        self._states[source] = StateUse(source, _state_type(source), self._builder.input(result), "")
+
+
+def _state_type(source: ml_program.Global) -> TensorType:
+    if isinstance(source.type, TensorType) and source.type.is_static:
+        return source.type
+    message = f"state @{source.sym_name} has type {source.type}, and only tensors of fixed shape are compiled"
+    raise DiagnosticError(Diagnostic(NOT_COMPILED_WHOLE, message, where=source_path(source), help=_REMEDY))
+
+
+def _refusal(function: Function, op: Operation, reason: str) -> Diagnostic:
+    """Returns the error about an operation that is not compiled."""
+    what = "is not a computation of array elements by formulas" if reason == op.name else f"is not compiled: {reason}"
+    if is_control(op):
+        what = "runs through Python: loops, branches and calls are not compiled yet"
+    message = f"function '{function.symbol_name}': {op.name} {what}"
+    return Diagnostic(NOT_COMPILED_WHOLE, message, where=source_path(op), help=_REMEDY)
+
+
+def _size_limits(function: Function, limits: Mapping[str, int]) -> tuple[SizeLimit, ...]:
+    """Returns the limits of the symbols in the shapes of inputs, in order of occurrence."""
+    lowest: dict[str, int] = {}
+    ranges: dict[str, list[tuple[int, int | None]]] = {}
+    for name, value in zip(names_of(function), function.inputs, strict=True):
+        port = function.input_ports.get(name, NO_PORT)
+        for axis, dim in enumerate(_tensor_type(value, function).shape or ()):
+            for s in symbols_in(dim) if dim is not None and not isinstance(dim, int) else ():
+                lowest.setdefault(s.name, s.least)
+                if str(dim) != s.name:
+                    continue
+                if port.ranges:
+                    ranges.setdefault(s.name, []).append(tuple(port.ranges[axis]))
+                elif port.shapes:
+                    allowed = [shape[axis] for shape in port.shapes]
+                    ranges.setdefault(s.name, []).append((min(allowed), max(allowed)))
+    unknown = [n for n in limits if n not in lowest]
+    diagnostics = Diagnostics()
+    for n in unknown:
+        help = did_you_mean(n, list(lowest)) or known_names("size", list(lowest))
+        diagnostics.add(WRONG_DIMENSIONS, f"function '{function.symbol_name}' has no size '{n}'", help=help)
+    out: list[SizeLimit] = []
+    for name, least in lowest.items():
+        given = ranges.get(name, [])
+        lower = max([least, *[low for low, _ in given]])
+        uppers = [high for _, high in given if high is not None]
+        upper = limits.get(name, min(uppers, default=None))
+        if upper is None:
+            message = f"function '{function.symbol_name}': the size '{name}' has no limit"
+            diagnostics.add(WRONG_DIMENSIONS, message, help=f"state the largest one: --size {name}=MAX")
+        elif upper < lower or any(upper > high for high in uppers):
+            message = f"function '{function.symbol_name}': the limit {upper} of '{name}' is not an allowed size"
+            allowed = f"from {lower}" + (f" to {min(uppers)}" if uppers else "")
+            diagnostics.add(WRONG_DIMENSIONS, message, help=f"the program allows sizes {allowed}")
+        else:
+            out.append(SizeLimit(name, lower, upper))
+    diagnostics.raise_errors()
+    return tuple(out)
+
+
+def _check_symbols(function: Function, graph: KernelGraph, sizes: Iterable[SizeLimit]) -> None:
+    """Checks that every size follows from those of inputs. Raises: DiagnosticError (E0720)."""
+    known = {s.name for s in sizes}
+    for node in graph.nodes.values():
+        for name in sorted(node.symbols() - known):
+            message = f"function '{function.symbol_name}': the size '{name}' is only known when {node.origins[0]} has run"
+            raise DiagnosticError(Diagnostic(NOT_COMPILED_WHOLE, message, help=_REMEDY))
