@@ -15,6 +15,7 @@ from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError, Interna
 from commonir.base.version import __version__
 
 PUBLIC: dict[str, str] = {
+    "api.compiling": "compile load_compiled",
     "api.comparing": "compare compare_outputs computed_values reduce",
     "api.opening": "check dumps load load_dialects loads save verify",
     "api.fixing": "fix",
@@ -29,7 +30,7 @@ PUBLIC: dict[str, str] = {
     "ir.operation": "Operation Value",
     "ir.types": "TensorType Type",
     "ods": "Dialect",
-    "reports": "Comparison Differences Profile Summary",
+    "reports": "Comparison Compilation Differences Profile Summary",
     "runtime.state": "State",
 }
 """The public names besides those imported above, by module. Type checkers read them from `__init__.pyi`, which

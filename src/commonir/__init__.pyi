@@ -4,6 +4,8 @@ from commonir.api.comparing import compare as compare
 from commonir.api.comparing import compare_outputs as compare_outputs
 from commonir.api.comparing import computed_values as computed_values
 from commonir.api.comparing import reduce as reduce
+from commonir.api.compiling import compile as compile
+from commonir.api.compiling import load_compiled as load_compiled
 from commonir.api.fixing import fix as fix
 from commonir.api.opening import check as check
 from commonir.api.opening import dumps as dumps
@@ -58,6 +60,7 @@ from commonir.ir.types import TensorType as TensorType
 from commonir.ir.types import Type as Type
 from commonir.ods import Dialect as Dialect
 from commonir.reports import Comparison as Comparison
+from commonir.reports import Compilation as Compilation
 from commonir.reports import Differences as Differences
 from commonir.reports import Profile as Profile
 from commonir.reports import Summary as Summary

@@ -11,6 +11,8 @@ from commonir.api.comparing import differs as differs
 from commonir.api.comparing import reduce as reduce
 from commonir.api.comparing import reduction_of as reduction_of
 from commonir.api.comparing import stored_inputs as stored_inputs
+from commonir.api.compiling import compile as compile
+from commonir.api.compiling import load_compiled as load_compiled
 from commonir.api.completing import completions as completions
 from commonir.api.fixing import fix as fix
 from commonir.api.fixing import save_fixed as save_fixed

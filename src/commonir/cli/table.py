@@ -28,6 +28,7 @@ VERBS = {
     "check": "Report everything that is wrong with programs.",
     "run": "Run a program on given or random inputs.",
     "convert": "Convert a program to another format.",
+    "compile": "Compile a program to machine code for C, or to a shared library.",
     "opt": "Fold constants and remove redundant operations.",
     "edit": "Rename values, fix dims, set metadata, add or remove outputs.",
     "extract": "Write the part between named values as a model.",

@@ -174,6 +174,26 @@ def _together(source: int, destination: int, entries: Sequence[TrafficEntry]) ->
     return TrafficEntry(source, destination, None, messages, size_bytes, unreceived)
 
 
+class Compilation(Report):
+    """A program that was compiled ahead of time: the files, the processor, and what a caller must know.
+
+    `undefined` are the symbols that the object does not define itself. Units: the workspace is in bytes.
+    """
+
+    output: str
+    files: tuple[FileEntry, ...]
+    functions: tuple[str, ...]
+    triple: str
+    cpu: str
+    features: tuple[str, ...]
+    workspace_bytes: int
+    undefined: tuple[str, ...]
+
+    @property
+    def heading(self) -> str:
+        return f"{', '.join(self.functions)} for {self.cpu} ({self.triple})"
+
+
 class SavedDrawing(Report):
     """An image of a program that was written: what it shows, in one line, and in words what is left out; `overlays`
     says what the colours of each overlay show.

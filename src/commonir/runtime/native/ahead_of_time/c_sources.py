@@ -6,7 +6,7 @@ They are C99 and C++11, and need nothing but the C library.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, TensorType
@@ -15,18 +15,89 @@ from commonir.runtime.native.ahead_of_time.entry_points import EntryPoint
 from commonir.runtime.native.target import Target
 
 _KEYWORDS = frozenset(
-    "alignas alignof and asm auto bool break case catch char class const constexpr continue decltype default delete do "
-    "double else enum explicit export extern false float for friend goto if inline int long main mutable namespace new "
-    "noexcept not nullptr operator or private protected public register restrict return short signed sizeof state "
-    "static static_assert struct switch template this throw true try typedef typeid typename union unsigned using "
-    "virtual void volatile weights while workspace xor".split()
+    [
+        "alignas",
+        "alignof",
+        "and",
+        "asm",
+        "auto",
+        "bool",
+        "break",
+        "case",
+        "catch",
+        "char",
+        "class",
+        "const",
+        "constexpr",
+        "continue",
+        "decltype",
+        "default",
+        "delete",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "explicit",
+        "export",
+        "extern",
+        "false",
+        "float",
+        "for",
+        "friend",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "main",
+        "mutable",
+        "namespace",
+        "new",
+        "noexcept",
+        "not",
+        "nullptr",
+        "operator",
+        "or",
+        "private",
+        "protected",
+        "public",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "state",
+        "static",
+        "static_assert",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "throw",
+        "true",
+        "try",
+        "typedef",
+        "typeid",
+        "typename",
+        "union",
+        "unsigned",
+        "using",
+        "virtual",
+        "void",
+        "volatile",
+        "weights",
+        "while",
+        "workspace",
+        "xor",
+    ]
 )
 """Words of C and C++, and the names of parameters that every function may have."""
 
 
-def identifiers(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+def identifiers(names: Iterable[str], reserved: Iterable[str] = _KEYWORDS) -> list[str]:
     """Returns different identifiers of C for names, as near to them as possible."""
-    used = {*_KEYWORDS, *taken}
+    used = set(reserved)
     out: list[str] = []
     for name in names:
         word = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_") or "value"
@@ -126,8 +197,7 @@ def header(program: CProgram) -> str:
         " *",
         f" * Compiled for {program.target.triple}, processor {program.target.cpu}. {_check_text(program)}",
         " * Tensors are contiguous and row-major, and must not overlap. Element types f16 and bf16 are passed as their",
-        " * bits in uint16_t, bool as 0 and 1 in uint8_t. A function returns 0, or an error for "
-        f"{p}_message;",
+        f" * bits in uint16_t, bool as 0 and 1 in uint8_t. A function returns 0, or an error for {p}_message;",
         " * after an error outputs are undefined and states unchanged.",
         f" * {_threads_text(program)}",
         " */",
@@ -161,18 +231,39 @@ def header(program: CProgram) -> str:
     return "\n".join(lines)
 
 
+def needs_math(program: CProgram) -> bool:
+    """Returns whether an object calls functions of the mathematical part of the C library."""
+    return any(n not in COMPILER_SYMBOLS for n in program.undefined)
+
+
 def _link_line(program: CProgram) -> str:
-    needed = [n for n in program.undefined if n not in COMPILER_SYMBOLS]
-    if not needed:
-        return f"{program.prefix}.o; no library is needed" + (
-            "" if not program.undefined else f" ({', '.join(program.undefined)} come with every C compiler)"
-        )
-    return f"{program.prefix}.o and -lm: it calls {', '.join(needed)}"
+    p, calls = program.prefix, ", ".join(program.undefined)
+    if needs_math(program):
+        return f"{p}.o and -lm: it calls {calls}"
+    return f"{p}.o; no library is needed" + (f" (a C compiler has {calls})" if calls else "")
 
 
 COMPILER_SYMBOLS = frozenset(
-    "memcpy memset memmove _memcpy _memset _memmove _bzero bzero getauxval __chkstk _fltused __truncsfhf2 __extendhfsf2 "
-    "___truncsfhf2 ___extendhfsf2 __gnu_h2f_ieee __gnu_f2h_ieee __truncdfhf2".split()
+    [
+        "memcpy",
+        "memset",
+        "memmove",
+        "_memcpy",
+        "_memset",
+        "_memmove",
+        "_bzero",
+        "bzero",
+        "getauxval",
+        "__chkstk",
+        "_fltused",
+        "__truncsfhf2",
+        "__extendhfsf2",
+        "___truncsfhf2",
+        "___extendhfsf2",
+        "__gnu_h2f_ieee",
+        "__gnu_f2h_ieee",
+        "__truncdfhf2",
+    ]
 )
 """Symbols of the C library itself and of the compiler's own library."""
 
@@ -199,7 +290,9 @@ def _state_lines(program: CProgram) -> list[str]:
         count = 1
         for d in type.static_shape:
             count *= d
-        lines.append(f"  {c_type(type.element)} {word}[{max(1, count)}]; /* {_comment(name)}: {type.element}{list(type.static_shape)} */")
+        lines.append(
+            f"  {c_type(type.element)} {word}[{max(1, count)}]; /* {_comment(name)}: {type.element}{list(type.static_shape)} */"
+        )
     weights = "const void *weights, " if program.takes_weights else ""
     lines += [f"}} {p}_state;", "", "/* Gives states their initial values. */"]
     lines += [f"void {p}_initialize({weights}{p}_state *state);", ""]
@@ -214,7 +307,7 @@ def _function_lines(program: CProgram, function: CFunction) -> list[str]:
     for arguments, words, what in ((entry.inputs, function.inputs, "in"), (entry.outputs, function.outputs, "out")):
         for a, word in zip(arguments, words, strict=True):
             name = "" if word == a.name else f" ('{_comment(a.name)}')"
-            doc = f": {_comment(a.doc)}" if a.doc else ""
+            doc = f": {_comment(a.port.doc)}" if a.port.doc else ""
             lines.append(f" *   {what} {word}{name} {_shape_text(a.type, function)}{doc}")
     lines.append(" */")
     for s, word in zip(entry.sizes, function.sizes, strict=True):
@@ -231,10 +324,10 @@ def example(program: CProgram) -> str:
     """Returns a program that calls every function once, with the largest sizes."""
     p = program.prefix
     lines = [
-        f"/* Calls the functions of {p}: cc main.c {p}.o{' -lm' if '-lm' in _link_line(program) else ''} -o {p}",
+        f"/* Calls the functions of {p}: cc main.c {p}.o{' -lm' if needs_math(program) else ''} -o {p}",
         " *",
         " * Inputs are zeros, or raw elements in files FOLDER/FUNCTION.NAME.bin where a folder is named; outputs are then",
-        " * written to such files.",
+        " * written to such files. `cir compile` replaces this file: copy it before you change it.",
         " */",
         "#include <stdint.h>",
         "#include <stdio.h>",

@@ -13,7 +13,8 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Function as ProgramFunction
 from commonir.runtime.native.ahead_of_time.c_sources import CProgram, c_function, identifiers
-from commonir.runtime.native.ahead_of_time.cpu_check import can_check, check_code
+from commonir.runtime.native.ahead_of_time.cpu_check import can_check, check_code, enabled_features
+from commonir.runtime.native.ahead_of_time.description import description
 from commonir.runtime.native.ahead_of_time.entry_code import (
     EntryParts,
     Interface,
@@ -26,7 +27,8 @@ from commonir.runtime.native.ahead_of_time.entry_code import (
     write_weights_check,
 )
 from commonir.runtime.native.ahead_of_time.entry_points import EntryPoint, entry_point
-from commonir.runtime.native.ahead_of_time.object_files import object_file
+from commonir.runtime.native.ahead_of_time.library_file import marked
+from commonir.runtime.native.ahead_of_time.object_files import named_target, object_file
 from commonir.runtime.native.ahead_of_time.undefined_symbols import undefined_symbols
 from commonir.runtime.native.ahead_of_time.weights import Weights
 from commonir.runtime.native.compiler import host_target
@@ -59,10 +61,21 @@ class CompiledObject(NamedTuple):
     weights: Weights
 
 
+def chosen_target(triple: str | None, cpu: str | None) -> Target:
+    """Returns the processor that a program is compiled for: by names of LLVM, by default that of this machine.
+
+    Raises: DiagnosticError (E0901 for unknown names, E0705 without llvmlite).
+    """
+    host = host_target()
+    if triple is None and cpu in (None, "native"):
+        return host
+    return named_target(triple or host.triple, cpu)
+
+
 def compile_functions(
-    functions: Sequence[ProgramFunction], options: CompileOptions, description: str = ""
+    functions: Sequence[ProgramFunction], options: CompileOptions, weights_file: str = ""
 ) -> CompiledObject:
-    """Returns functions of a lowered program as one object file.
+    """Returns functions of a lowered program as one object file; `weights_file` is for the description of a library.
 
     Raises: DiagnosticError (E0720 with everything that cannot be compiled, E0707 for sizes without a limit).
     """
@@ -74,17 +87,17 @@ def compile_functions(
             refused += error.diagnostics
     if refused:
         raise DiagnosticError(*refused)
-    return _Compiler(entries, options, description).compiled()
+    return _Compiler(entries, options, weights_file).compiled()
 
 
 class _Compiler:
-    def __init__(self, entries: Sequence[EntryPoint], options: CompileOptions, description: str) -> None:
+    def __init__(self, entries: Sequence[EntryPoint], options: CompileOptions, weights_file: str) -> None:
         self._options, self._target = options, options.target
-        self._description = description
+        self._weights_file = weights_file
         self._entries = entries
         self._weights = Weights()
         self._messages = Messages()
-        words = identifiers([e.name for e in entries])
+        words = identifiers([e.name for e in entries], _OWN_FUNCTIONS)
         self._names = [f"{options.prefix}_{w}" for w in words]
 
     def compiled(self) -> CompiledObject:
@@ -118,14 +131,7 @@ class _Compiler:
             write_weights_check(module, f"{p}_check_weights", self._weights, self._messages)
         text = "\n".join([str(module), *self._memory_globals(interface, max(sizes)), *self._message_globals()])
         host = host_target().triple
-        check = check_code(f"{p}_check_cpu", self._target.triple, self._features(), host)
-        exported = {*self._names, f"{p}_message", f"{p}_check_cpu", f"{p}_check_weights", f"{p}_initialize"}
-        graphs = {f"{name}.": c.text for name, c in zip(self._names, codes, strict=True)}
-        plain = [text, check]
-        if self._description:
-            plain.append(_bytes_global(f"{p}_description", self._description.encode()))
-            exported.add(f"{p}_description")
-        data = object_file(graphs, self._target, exported, plain, is_shared=options.is_shared)
+        check = check_code(f"{p}_check_cpu", self._target.triple, enabled_features(self._target), host)
         program = CProgram(
             interface,
             tuple([c_function(n, e) for n, e in zip(self._names, entries, strict=True)]),
@@ -133,9 +139,17 @@ class _Compiler:
             max(sizes),
             self._weights.size_bytes,
             self._target,
-            undefined_symbols(data),
+            (),
             can_check(self._target.triple, host),
         )
+        plain = [text, check]
+        if options.is_shared:
+            own = marked(description(program, self._weights_file))
+            plain.append(_bytes_global(f"{p}_description", own))
+        exported = {*self._names, *[f"{p}_{n}" for n in _OWN_FUNCTIONS]} - {interface.weights, interface.workspace}
+        graphs = {f"{name}.": c.text for name, c in zip(self._names, codes, strict=True)}
+        data = object_file(graphs, self._target, exported, plain, is_shared=options.is_shared)
+        program = program._replace(undefined=undefined_symbols(data))
         return CompiledObject(data, program, self._weights)
 
     def _code(self, entry: EntryPoint):
@@ -144,9 +158,6 @@ class _Compiler:
         except NotCompiled as reason:
             message = f"function '{entry.name}': {reason} has no machine code"
             raise DiagnosticError(Diagnostic(NOT_COMPILED_WHOLE, message)) from reason
-
-    def _features(self) -> list[str]:
-        return [f[1:] for f in self._target.features.split(",") if f.startswith("+")]
 
     def _initial(self, name: str) -> np.ndarray | None:
         """Returns the initial contents of a state; None for zeros."""
@@ -190,7 +201,7 @@ class _Compiler:
             yield _bytes_global(name[1:], text.encode() + b"\0")
         count = len(texts)
         yield f"@messages = internal constant [{count} x ptr] [{', '.join(f'ptr {n}' for n in names)}]"
-        module = Module(_PLAIN)
+        module = Module("nounwind")
         f = Function(module, f"{self._options.prefix}_message", [I32], POINTER)
         (error,) = f.arguments
         number = f.select(error.compare("ult", count - 1), error, count - 1)
@@ -200,7 +211,8 @@ class _Compiler:
         yield str(module).replace("#0", "#1")
 
 
-_PLAIN = "nounwind"
+_OWN_FUNCTIONS = ("message", "check_cpu", "check_weights", "initialize", "state", "weights", "workspace", "description")
+"""Names behind the prefix that are not those of entry points."""
 
 
 def _bytes_global(name: str, data: bytes) -> str:

@@ -7,11 +7,12 @@ Sources: Intel 64 and IA-32 Software Developer's Manual, volume 2, CPUID; Linux,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 
 from commonir.base.tuples import NamedTuple
 from commonir.runtime.native.llvm_ir import I32, I64, Function, LlvmValue, Module, Variable
+from commonir.runtime.native.target import Target
 
 
 class CpuidBit(NamedTuple):
@@ -64,17 +65,22 @@ def checked_features(triple: str) -> tuple[str, ...]:
     return tuple(AARCH64_FEATURES) if triple.startswith(("aarch64", "arm64")) else ()
 
 
+def enabled_features(target: Target) -> tuple[str, ...]:
+    """Returns those of these features that code for a target uses."""
+    return tuple([n for n in checked_features(target.triple) if target.has(n)])
+
+
 def can_check(triple: str, host: str) -> bool:
     """Returns whether the check can be compiled: LLVM assembles `cpuid` only where it runs on x86 itself."""
     return triple.startswith("x86_64") == host.startswith("x86_64") or not triple.startswith("x86_64")
 
 
-def check_code(name: str, triple: str, features: Iterable[str], host: str) -> str:
+def check_code(name: str, triple: str, features: Sequence[str], host: str) -> str:
     """Returns a module with a function that returns 1 if the processor has all features, else 0."""
     oldest = "x86-64" if triple.startswith("x86_64") else "generic"
     module = Module(f'nounwind "target-cpu"="{oldest}" "target-features"=""')
     f = Function(module, name, [], I32)
-    needed = [n for n in checked_features(triple) if n in set(features)]
+    needed = list(features)
     has_all = f.constant(I32, 1)
     if triple.startswith("x86_64") and can_check(triple, host):
         has_all = _x86_check(f, needed)

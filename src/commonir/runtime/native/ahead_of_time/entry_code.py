@@ -87,6 +87,11 @@ def state_fields(entries: Iterable[EntryPoint]) -> dict[str, StateField]:
     return out
 
 
+def state_bytes(fields: Mapping[str, StateField]) -> int:
+    """Returns the size of the block of all states."""
+    return max([0, *[f.place + _bytes(f.type) for f in fields.values()]])
+
+
 class EntryMemory(NamedTuple):
     """Where tensors of a function lie in the workspace: those it computes, and copies of others in wider types.
 

@@ -6,7 +6,6 @@ Symbols of sizes have limits: those of the program, and those that a caller of t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from commonir.base.codes import NOT_COMPILED_WHOLE, WRONG_DIMENSIONS
@@ -14,7 +13,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean, known_names
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.mlir import ml_program
-from commonir.ir.interface import NO_PORT
+from commonir.ir.interface import NO_PORT, Port
 from commonir.ir.module import Function
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
@@ -28,7 +27,7 @@ from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
 from commonir.runtime.ports import names_of
-from commonir.symbolic import Dim, bounds, extreme, index, substitute, symbols
+from commonir.symbolic import Dim, extreme, index, substitute
 from commonir.symbolic.dims import symbols_in
 
 
@@ -49,7 +48,7 @@ class Argument(NamedTuple):
     name: str
     type: TensorType
     tensor: str
-    doc: str = ""
+    port: Port = NO_PORT
 
 
 class StateUse(NamedTuple):
@@ -102,13 +101,13 @@ def entry_point(function: Function, limits: Mapping[str, int]) -> EntryPoint:
         sizes,
         tuple(
             [
-                Argument(n, _tensor_type(v, function), builder.input_name(v), ports.get(n, NO_PORT).doc)
+                Argument(n, _tensor_type(v, function), builder.input_name(v), ports.get(n, NO_PORT))
                 for n, v in zip(names_of(function), function.inputs, strict=True)
             ]
         ),
         tuple(
             [
-                Argument(n, _tensor_type(v, function), tensor, output_ports.get(n, NO_PORT).doc)
+                Argument(n, _tensor_type(v, function), tensor, output_ports.get(n, NO_PORT))
                 for n, v, tensor in zip(function.output_names, function.outputs, graph.outputs, strict=False)
             ]
         ),
@@ -258,5 +257,7 @@ def _check_symbols(function: Function, graph: KernelGraph, sizes: Iterable[SizeL
     known = {s.name for s in sizes}
     for node in graph.nodes.values():
         for name in sorted(node.symbols() - known):
-            message = f"function '{function.symbol_name}': the size '{name}' is only known when {node.origins[0]} has run"
+            message = (
+                f"function '{function.symbol_name}': the size '{name}' is only known when {node.origins[0]} has run"
+            )
             raise DiagnosticError(Diagnostic(NOT_COMPILED_WHOLE, message, help=_REMEDY))

@@ -31,11 +31,13 @@ def named_target(triple: str, cpu: str | None) -> Target:
     try:
         chosen = llvm.Target.from_triple(triple)
     except RuntimeError as error:
-        raise _unknown("target", triple, ("x86_64-linux-gnu", "aarch64-linux-gnu", "arm64-apple-macosx"), error) from error
-    if "64" not in triple.split("-")[0]:
+        raise _unknown(
+            "target", triple, ("x86_64-linux-gnu", "aarch64-linux-gnu", "arm64-apple-macosx"), error
+        ) from error
+    if "64" not in triple.split("-", maxsplit=1)[0]:
         message = f"'{triple}' is not a target of 64 bits"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="programs are compiled for x86_64 and aarch64"))
-    cpu = cpu or _OLDEST.get(triple.split("-")[0], "generic")
+    cpu = cpu or _OLDEST.get(triple.split("-", maxsplit=1)[0], "generic")
     known = _processors(chosen)
     if cpu not in known:
         raise _unknown("processor", cpu, known)
@@ -67,7 +69,7 @@ def _features_of(triple: str, cpu: str) -> Mapping[str, bool]:
     """Returns which of the features that code may rely on a processor has."""
     features = checked_features(triple)
     callees = [
-        f'define internal void @f{n}() #{n + 1} {{\ncall void @g{n}()\nret void\n}}\ndeclare void @g{n}()\n'
+        f"define internal void @f{n}() #{n + 1} {{\ncall void @g{n}()\nret void\n}}\ndeclare void @g{n}()\n"
         for n in range(len(features))
     ]
     calls = "".join(f"call void @f{n}()\n" for n in range(len(features)))

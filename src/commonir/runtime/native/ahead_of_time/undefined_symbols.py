@@ -26,7 +26,9 @@ def _text(data: bytes, at: int) -> str:
 
 
 def _of_elf(data: bytes) -> Iterator[str]:
-    sections_at, entry_size, count = (struct.unpack_from(f, data, at)[0] for f, at in (("<Q", 40), ("<H", 58), ("<H", 60)))
+    sections_at, entry_size, count = (
+        struct.unpack_from(f, data, at)[0] for f, at in (("<Q", 40), ("<H", 58), ("<H", 60))
+    )
     sections = [struct.unpack_from("<IIQQQQIIQQ", data, sections_at + n * entry_size) for n in range(count)]
     for _, type, _, _, offset, size, link, *_ in sections:
         if type == 2:
