@@ -499,8 +499,8 @@ NOT_COMPILED_WHOLE = Code(
     "E0720",
     "a function cannot be compiled ahead of time",
     "`cir compile` makes machine code of whole functions, which runs without Python. Operations that are not formulas "
-    "over elements of arrays, such as sorting, top-k or strings, sizes that depend on data, and loops and branches that "
-    "an engine runs through Python have no machine code. The message names each of them.",
+    "over elements of arrays, such as sorting, top-k or strings, sizes that depend on data, and loops and branches "
+    "that an engine runs through Python have no machine code. The message names each of them.",
     remedy="`cir extract` writes the part of the program that can be compiled, and `--function` chooses functions.",
     status=_UNSUPPORTED,
 )
@@ -508,8 +508,8 @@ WRONG_LIBRARY = Code(
     "E0721",
     "a compiled library cannot be loaded",
     "`load_compiled` takes libraries that `cir compile -o NAME.so` wrote. This file is not one, is damaged, was "
-    "compiled for another system or for a processor with more instructions than this one, or its weights are missing or "
-    "of another version. Nothing of it has been executed.",
+    "compiled for another system or for a processor with more instructions than this one, or its weights are missing "
+    "or of another version. Nothing of it has been executed.",
     remedy="Compile the program again, for this machine or with `--cpu` for an older processor.",
     status=_REFUSED,
 )

@@ -77,6 +77,11 @@ class GraphBuilder:
         """Makes a value a result of the graph."""
         self.graph.outputs.append(self._names[value])
 
+    @property
+    def value_names(self) -> Mapping[str, str]:
+        """The names of values in the program by tensor, of those that have one."""
+        return {tensor: v.name for v, tensor in self._names.items() if v.name}
+
     def alias(self, value: Value, of: Value) -> None:
         """Makes a value another name of one, which becomes an input if it is from outside."""
         self._names[value] = self.input(of)

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.tuples import NamedTuple
+from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
+from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.native.buffers import Lifetime
 from commonir.runtime.native.compiler import object_code
 from commonir.runtime.native.graph_code import GraphCode, code_of
@@ -18,13 +21,28 @@ from commonir.runtime.native.target import Target
 from commonir.runtime.values import compute_dtype
 
 
+class GeneratedProgram(NamedTuple):
+    """A program whose object code is still to be made, and the text of its module."""
+
+    text: str
+    program: CompiledProgram
+
+
 def compiled(graph: KernelGraph, target: Target) -> CompiledProgram:
-    """Returns a fused graph as machine code. Raises: NotCompiled."""
+    """Returns a graph as machine code; its nodes are fused. Raises: NotCompiled."""
+    generated = generated_program(graph, target)
+    return generated.program._replace(object_code=object_code(generated.text, target))
+
+
+def generated_program(graph: KernelGraph, target: Target) -> GeneratedProgram:
+    """Returns the code of a graph, whose nodes are fused. Raises: NotCompiled."""
+    fuse_nodes(graph)
+    split_folds(graph)
     layouts = assign_layouts(graph)
     code = code_of(graph, layouts, target)
-    return CompiledProgram(
+    program = CompiledProgram(
         target=target,
-        object_code=object_code(code.text, target),
+        object_code=b"",
         symbols=code.symbols,
         table=code.tensors,
         inputs=tuple([_tensor(graph, name) for name in graph.inputs]),
@@ -35,6 +53,7 @@ def compiled(graph: KernelGraph, target: Target) -> CompiledProgram:
         checks=code.checks,
         calls=code.calls,
     )
+    return GeneratedProgram(code.text, program)
 
 
 def constants_of(graph: KernelGraph, code: GraphCode) -> dict[str, NDArray[Any]]:
@@ -66,7 +85,7 @@ def _intermediates(graph: KernelGraph, layouts: Mapping[str, MemoryLayout]) -> t
     for name in [n for n in graph.nodes if n not in graph.outputs]:
         layout, dtype = layouts[name], compute_dtype(graph.spec(name).element)
         lifetime = always if layout.has_border else lifetimes[name]
-        out.append(Intermediate(name, dtype, layout.size, layout.offset, lifetime))
+        out.append(Intermediate(name, dtype, layout.size, layout.offset, lifetime, layout.has_border))
     return tuple(out)
 
 

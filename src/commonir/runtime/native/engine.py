@@ -7,9 +7,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Module
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.kernel_graph.execution import GraphExecutable
-from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
-from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.native.compiled_graph import CompiledGraph
 from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.compiling import compiled
@@ -49,8 +47,6 @@ class MachineCode:
     def prepare(self, graph: KernelGraph) -> CompiledGraph | None:
         """Returns a graph as machine code; None for what the code generator does not know."""
         try:
-            fuse_nodes(graph)
-            split_folds(graph)
             return CompiledGraph(compiled(graph, host_target()), self._threads, self._workers)
         except NotCompiled:
             return None

@@ -61,7 +61,7 @@ class Intermediate(NamedTuple):
     """A tensor in the arena: the number of its elements with those of a border, and the position of the first one.
 
     Tensors may share memory if their lifetimes, in calls of the main function, are disjoint. One with a border is alive
-    always, and its memory is zeros before the first run.
+    always, and its memory is zeros before the first run of some sizes.
     """
 
     name: str
@@ -69,6 +69,7 @@ class Intermediate(NamedTuple):
     size: Dim
     offset: Dim
     lifetime: Lifetime
+    has_border: bool
 
 
 class CompiledProgram(NamedTuple):

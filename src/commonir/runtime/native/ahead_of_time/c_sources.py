@@ -14,83 +14,19 @@ from commonir.runtime.native.ahead_of_time.entry_code import Interface, storage_
 from commonir.runtime.native.ahead_of_time.entry_points import EntryPoint
 from commonir.runtime.native.target import Target
 
+
+def _words(text: str) -> Iterable[str]:
+    return text.split()
+
+
 _KEYWORDS = frozenset(
-    [
-        "alignas",
-        "alignof",
-        "and",
-        "asm",
-        "auto",
-        "bool",
-        "break",
-        "case",
-        "catch",
-        "char",
-        "class",
-        "const",
-        "constexpr",
-        "continue",
-        "decltype",
-        "default",
-        "delete",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "explicit",
-        "export",
-        "extern",
-        "false",
-        "float",
-        "for",
-        "friend",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "main",
-        "mutable",
-        "namespace",
-        "new",
-        "noexcept",
-        "not",
-        "nullptr",
-        "operator",
-        "or",
-        "private",
-        "protected",
-        "public",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "state",
-        "static",
-        "static_assert",
-        "struct",
-        "switch",
-        "template",
-        "this",
-        "throw",
-        "true",
-        "try",
-        "typedef",
-        "typeid",
-        "typename",
-        "union",
-        "unsigned",
-        "using",
-        "virtual",
-        "void",
-        "volatile",
-        "weights",
-        "while",
-        "workspace",
-        "xor",
-    ]
+    _words(
+        "alignas alignof and asm auto bool break case catch char class const constexpr continue decltype default "
+        "delete do double else enum explicit export extern false float for friend goto if inline int long main "
+        "mutable namespace new noexcept not nullptr operator or private protected public register restrict return "
+        "short signed sizeof state static static_assert struct switch template this throw true try typedef typeid "
+        "typename union unsigned using virtual void volatile weights while workspace xor "
+    )
 )
 """Words of C and C++, and the names of parameters that every function may have."""
 
@@ -244,26 +180,10 @@ def _link_line(program: CProgram) -> str:
 
 
 COMPILER_SYMBOLS = frozenset(
-    [
-        "memcpy",
-        "memset",
-        "memmove",
-        "_memcpy",
-        "_memset",
-        "_memmove",
-        "_bzero",
-        "bzero",
-        "getauxval",
-        "__chkstk",
-        "_fltused",
-        "__truncsfhf2",
-        "__extendhfsf2",
-        "___truncsfhf2",
-        "___extendhfsf2",
-        "__gnu_h2f_ieee",
-        "__gnu_f2h_ieee",
-        "__truncdfhf2",
-    ]
+    _words(
+        "memcpy memset memmove _memcpy _memset _memmove _bzero bzero getauxval __chkstk _fltused __truncsfhf2 "
+        "__extendhfsf2 ___truncsfhf2 ___extendhfsf2 __truncdfhf2 ___truncdfhf2 "
+    )
 )
 """Symbols of the C library itself and of the compiler's own library."""
 
@@ -290,9 +210,8 @@ def _state_lines(program: CProgram) -> list[str]:
         count = 1
         for d in type.static_shape:
             count *= d
-        lines.append(
-            f"  {c_type(type.element)} {word}[{max(1, count)}]; /* {_comment(name)}: {type.element}{list(type.static_shape)} */"
-        )
+        what = f"{_comment(name)}: {type.element}{list(type.static_shape)}"
+        lines.append(f"  {c_type(type.element)} {word}[{max(1, count)}]; /* {what} */")
     weights = "const void *weights, " if program.takes_weights else ""
     lines += [f"}} {p}_state;", "", "/* Gives states their initial values. */"]
     lines += [f"void {p}_initialize({weights}{p}_state *state);", ""]
@@ -300,7 +219,7 @@ def _state_lines(program: CProgram) -> list[str]:
 
 
 def _function_lines(program: CProgram, function: CFunction) -> list[str]:
-    entry, p = function.entry, program.prefix
+    entry = function.entry
     lines = [f"/* {_comment(entry.name)}"]
     for s, word in zip(entry.sizes, function.sizes, strict=True):
         lines.append(f" *   {word}: a size from {s.lower} to {s.upper}")
@@ -326,8 +245,8 @@ def example(program: CProgram) -> str:
     lines = [
         f"/* Calls the functions of {p}: cc main.c {p}.o{' -lm' if needs_math(program) else ''} -o {p}",
         " *",
-        " * Inputs are zeros, or raw elements in files FOLDER/FUNCTION.NAME.bin where a folder is named; outputs are then",
-        " * written to such files. `cir compile` replaces this file: copy it before you change it.",
+        " * Inputs are zeros, or raw elements in files FOLDER/FUNCTION.NAME.bin where a folder is named; outputs are",
+        " * then written to such files. `cir compile` replaces this file: copy it before you change it.",
         " */",
         "#include <stdint.h>",
         "#include <stdio.h>",

@@ -7,7 +7,6 @@ from hashlib import sha256
 
 import numpy as np
 
-from commonir.base.codes import NOT_COMPILED_WHOLE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.mlir import ml_program
@@ -19,7 +18,6 @@ from commonir.runtime.native.ahead_of_time.entry_code import (
     EntryParts,
     Interface,
     Messages,
-    constants_of,
     memory_of,
     state_fields,
     storage_dtype,
@@ -32,9 +30,7 @@ from commonir.runtime.native.ahead_of_time.object_files import named_target, obj
 from commonir.runtime.native.ahead_of_time.undefined_symbols import undefined_symbols
 from commonir.runtime.native.ahead_of_time.weights import Weights
 from commonir.runtime.native.compiler import host_target
-from commonir.runtime.native.graph_code import code_of
 from commonir.runtime.native.llvm_ir import I32, POINTER, Function, LlvmType, LlvmValue, Module
-from commonir.runtime.native.scalar_functions import NotCompiled
 from commonir.runtime.native.target import Target
 
 
@@ -82,7 +78,7 @@ def compile_functions(
     entries, refused = list[EntryPoint](), list[Diagnostic]()
     for function in functions:
         try:
-            entries.append(entry_point(function, options.sizes))
+            entries.append(entry_point(function, options.sizes, options.target))
         except DiagnosticError as error:
             refused += error.diagnostics
     if refused:
@@ -103,14 +99,12 @@ class _Compiler:
     def compiled(self) -> CompiledObject:
         """Returns the object file and what belongs to it."""
         entries, options, p = self._entries, self._options, self._options.prefix
-        codes = [self._code(e) for e in entries]
         fields = state_fields(entries)
         initial = {name: self._initial(name) for name in fields}
-        for entry, code in zip(entries, codes, strict=True):
-            for name in constants_of(entry, code):
-                self._weights.place(entry.graph.constants[name])
+        for array in [a for e in entries for a in e.program.constants.values()]:
+            self._weights.place(array)
         places = {n: self._weights.place(a) for n, a in initial.items() if a is not None}
-        identity = int.from_bytes(sha256("".join(c.text for c in codes).encode()).digest()[:7], "little")
+        identity = int.from_bytes(sha256("".join(e.text for e in entries).encode()).digest()[:7], "little")
         interface = Interface(
             p,
             f"{p}_workspace" if options.is_static else "",
@@ -121,10 +115,10 @@ class _Compiler:
         )
         module = Module(self._target.function_attributes)
         sizes: list[int] = []
-        for n, (name, entry, code) in enumerate(zip(self._names, entries, codes, strict=True)):
+        for n, (name, entry) in enumerate(zip(self._names, entries, strict=True)):
             memory = memory_of(entry)
             own = interface._replace(identity=identity + n)
-            write_entry(module, EntryParts(name, entry, code, memory, own, self._weights), self._messages, self._target)
+            write_entry(module, EntryParts(name, entry, memory, own, self._weights), self._messages, self._target)
             sizes.append(memory.size_bytes)
         self._write_initialize(module, interface, places)
         if interface.has_weights and not options.is_embedded:
@@ -147,17 +141,10 @@ class _Compiler:
             own = marked(description(program, self._weights_file))
             plain.append(_bytes_global(f"{p}_description", own))
         exported = {*self._names, *[f"{p}_{n}" for n in _OWN_FUNCTIONS]} - {interface.weights, interface.workspace}
-        graphs = {f"{name}.": c.text for name, c in zip(self._names, codes, strict=True)}
+        graphs = {f"{name}.": e.text for name, e in zip(self._names, entries, strict=True)}
         data = object_file(graphs, self._target, exported, plain, is_shared=options.is_shared)
         program = program._replace(undefined=undefined_symbols(data))
         return CompiledObject(data, program, self._weights)
-
-    def _code(self, entry: EntryPoint):
-        try:
-            return code_of(entry.graph, entry.layouts, self._target)
-        except NotCompiled as reason:
-            message = f"function '{entry.name}': {reason} has no machine code"
-            raise DiagnosticError(Diagnostic(NOT_COMPILED_WHOLE, message)) from reason
 
     def _initial(self, name: str) -> np.ndarray | None:
         """Returns the initial contents of a state; None for zeros."""

@@ -1,7 +1,7 @@
 """Code that asks the processor whether it has the instructions that other code was compiled for.
 
-On x86 it executes `cpuid` and `xgetbv`, on AArch64 under Linux it calls `getauxval`; elsewhere nothing can be asked, and
-the answer is yes. The code itself is compiled for the oldest processor of its architecture.
+On x86 it executes `cpuid` and `xgetbv`, on AArch64 under Linux it calls `getauxval`; elsewhere nothing can be asked,
+and the answer is yes. The code itself is compiled for the oldest processor of its architecture.
 Sources: Intel 64 and IA-32 Software Developer's Manual, volume 2, CPUID; Linux, `arch/arm64/include/uapi/asm/hwcap.h`.
 """
 

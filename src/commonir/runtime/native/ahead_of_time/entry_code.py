@@ -19,9 +19,10 @@ from commonir.ir.types import ElementType, TensorType
 from commonir.runtime.native.ahead_of_time.entry_points import EntryPoint, StateUse
 from commonir.runtime.native.ahead_of_time.weights import MARK, VERSION_AT, Weights
 from commonir.runtime.native.buffers import ALIGNMENT, Arena, Lifetime, arena_of
-from commonir.runtime.native.graph_code import MAIN, GraphCode, storage_of
-from commonir.runtime.native.kernel_code import KernelCode, loaded_value, stored_value
+from commonir.runtime.native.graph_code import storage_of
+from commonir.runtime.native.kernel_code import KernelCode, Scratch, loaded_value, stored_value
 from commonir.runtime.native.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
+from commonir.runtime.native.program import MAIN
 from commonir.runtime.native.target import Target
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim
@@ -95,62 +96,62 @@ def state_bytes(fields: Mapping[str, StateField]) -> int:
 class EntryMemory(NamedTuple):
     """Where tensors of a function lie in the workspace: those it computes, and copies of others in wider types.
 
-    `direct` are the outputs that are computed where the caller wants them, by tensor.
+    `direct` are the outputs that are computed where the caller wants them, by tensor. Scratch memory follows the arena.
     """
 
     arena: Arena
     direct: Mapping[str, int]
+    scratch_bytes: int
 
     @property
     def size_bytes(self) -> int:
         """The size of the workspace, at any alignment."""
-        return _KEY_WORDS * 8 + self.arena.size_bytes + 2 * ALIGNMENT
+        return _KEY_WORDS * 8 + self.arena.size_bytes + self.scratch_bytes + 2 * ALIGNMENT
 
 
 def memory_of(entry: EntryPoint) -> EntryMemory:
     """Returns the places of tensors for the largest sizes."""
-    graph, end = entry.graph, len(entry.graph.nodes)
+    program = entry.program
+    end = len(program.calls)
+    step = {call.node: n for n, call in enumerate(program.calls)}
+    last_read = {name: n for n, call in enumerate(program.calls) for name in call.tensors}
     direct: dict[str, int] = {}
     for n, output in enumerate(entry.outputs):
-        if output.tensor in graph.nodes and not _is_converted(output.type.element):
+        if output.tensor in step and not _is_converted(output.type.element):
             direct.setdefault(output.tensor, n)
-    lives: dict[str, Lifetime] = {}
-    for name, element in _graph_inputs(entry):
-        if _is_converted(element):
-            lives[name] = Lifetime(-1, -1)
-    for step, node in enumerate(graph.nodes.values()):
-        lives[node.name] = Lifetime(step, step)
-        for read in node.reads:
-            if read in lives:
-                lives[read] = lives[read]._replace(last=step)
-    kept = {o.tensor for o in entry.outputs} | {s.stored for s in entry.states}
-    for name, life in lives.items():
-        if name in kept:
-            lives[name] = life._replace(last=end)
-        elif entry.layouts[name].has_border:
-            lives[name] = Lifetime(-1, end)
-    lives = {n: life for n, life in lives.items() if n not in direct}
-    sizes = {n: entry.largest(entry.layouts[n].size) * _itemsize(entry, n) for n in lives}
+    sizes = {t.name: entry.largest(t.size) * t.dtype.itemsize for t in program.intermediates}
+    lives = {t.name: t.lifetime for t in program.intermediates}
+    for t in program.outputs:
+        if t.name in step and t.name not in direct:
+            sizes[t.name], lives[t.name] = _largest_bytes(entry, t.shape, t.dtype), Lifetime(step[t.name], end)
+    kept = {t.name for t in program.outputs}
+    for name, type in _tensors_from_outside(entry):
+        if _is_converted(type.element):
+            sizes[name] = _largest_bytes(entry, _dims(type), compute_dtype(type.element))
+            lives[name] = Lifetime(-1, end if name in kept else last_read.get(name, -1))
     loaded = {s.loaded for s in entry.states}
     for s in entry.states:
         if s.stored in loaded:
-            sizes[_staged(s)] = _bytes(s.type)
-            lives[_staged(s)] = Lifetime(end, end)
-    return EntryMemory(arena_of(sizes, lives), direct)
+            sizes[_staged(s)], lives[_staged(s)] = _bytes(s.type), Lifetime(end, end)
+    scratch = max([entry.largest(d) for d in program.scratch], default=0)
+    return EntryMemory(arena_of(sizes, lives), direct, scratch)
 
 
-def _graph_inputs(entry: EntryPoint) -> list[tuple[str, ElementType]]:
-    """Returns the tensors that come from outside, with their element types."""
-    inputs = [(i.tensor, i.type.element) for i in entry.inputs if i.tensor]
-    return [*inputs, *[(s.loaded, s.type.element) for s in entry.states if s.loaded]]
+def _tensors_from_outside(entry: EntryPoint) -> list[tuple[str, TensorType]]:
+    inputs = [(i.tensor, i.type) for i in entry.inputs if i.tensor]
+    return [*inputs, *[(s.loaded, s.type) for s in entry.states if s.loaded]]
+
+
+def _largest_bytes(entry: EntryPoint, shape: Sequence[Dim], dtype: np.dtype[Any]) -> int:
+    return prod([entry.largest(d) for d in shape]) * dtype.itemsize
+
+
+def _dims(type: TensorType) -> list[Dim]:
+    return [d for d in type.shape or () if d is not None]
 
 
 def _is_converted(element: ElementType) -> bool:
     return storage_dtype(element) != compute_dtype(element)
-
-
-def _itemsize(entry: EntryPoint, name: str) -> int:
-    return compute_dtype(entry.graph.spec(name).element).itemsize
 
 
 def _bytes(type: TensorType) -> int:
@@ -162,20 +163,13 @@ def _staged(use: StateUse) -> str:
 
 
 class EntryParts(NamedTuple):
-    """What the function of an entry point is written from: its name in C, the graph's code, and all memory."""
+    """What the function of an entry point is written from: its name in C, and all memory."""
 
     name: str
     entry: EntryPoint
-    code: GraphCode
     memory: EntryMemory
     interface: Interface
     weights: Weights
-
-
-def constants_of(entry: EntryPoint, code: GraphCode) -> list[str]:
-    """Returns the constants that a function needs when it runs."""
-    used = {*code.tensors, *entry.graph.outputs}
-    return [name for name in entry.graph.constants if name in used]
 
 
 def write_entry(module: Module, parts: EntryParts, messages: Messages, target: Target) -> None:
@@ -185,7 +179,7 @@ def write_entry(module: Module, parts: EntryParts, messages: Messages, target: T
 
 class _EntryWriter:
     def __init__(self, module: Module, parts: EntryParts, messages: Messages, target: Target) -> None:
-        self._entry, self._code, self._interface = parts.entry, parts.code, parts.interface
+        self._entry, self._program, self._interface = parts.entry, parts.entry.program, parts.interface
         self._memory, self._weights, self._name = parts.memory, parts.weights, parts.name
         self._messages, self._target = messages, target
         self._f = f = Function(module, parts.name, [], I32)
@@ -229,7 +223,7 @@ class _EntryWriter:
 
     def _dims(self) -> KernelCode:
         """Returns a writer of expressions of sizes, in the region that instructions are added to."""
-        return KernelCode(self._f, self._target, {}, self._sizes, self._workspace, [])
+        return KernelCode(self._f, self._target, {}, self._sizes, self._workspace, [], Scratch(self._workspace))
 
     def _run(self) -> None:
         f, entry = self._f, self._entry
@@ -242,17 +236,18 @@ class _EntryWriter:
         for name, offset in self._memory.arena.offsets.items():
             places[name] = f.element(arena, f.integer(offset), "i8")
         sources = self._sources(dims, places)
-        table = f.array(POINTER, max(1, len(self._code.tensors)))
-        for n, name in enumerate(self._code.tensors):
+        table = f.array(POINTER, max(1, len(self._program.table)))
+        for n, name in enumerate(self._program.table):
             f.store(self._tensor(name, sources, dims), f.element(table, f.integer(n), "ptr"))
-        sizes = f.array(I64, max(1, len(self._code.symbols)))
-        for n, symbol in enumerate(self._code.symbols):
+        sizes = f.array(I64, max(1, len(self._program.symbols)))
+        for n, symbol in enumerate(self._program.symbols):
             f.store(self._sizes[symbol], f.element(sizes, f.integer(n), "i64"))
         faults = f.array(I64, 2)
         f.store(f.integer(0), faults)
-        f.call(f"{self._name}.{MAIN}", None, table, sizes, faults)
+        scratch = f.element(arena, f.integer(self._memory.arena.size_bytes), "i8")
+        f.call(f"{self._name}.{MAIN}", None, table, sizes, faults, scratch)
         fault = f.load(faults, I64)
-        for n, check in enumerate(self._code.checks, 1):
+        for n, check in enumerate(self._program.checks, 1):
             number = self._messages.add(_fault_text(entry, check.tensor, check.axis))
             set_error(self._error, fault.compare("eq", n), number)
         with f.when(fault.compare("eq", 0)):
@@ -260,9 +255,9 @@ class _EntryWriter:
 
     def _clear_borders(self, dims: KernelCode, key: LlvmValue, arena: LlvmValue) -> None:
         """Fills tensors with borders with zeros if the workspace was last used for another function or other sizes."""
-        f, entry = self._f, self._entry
+        f = self._f
         offsets = self._memory.arena.offsets
-        bordered = [n for n in offsets if n in entry.layouts and entry.layouts[n].has_border]
+        bordered = [t for t in self._program.intermediates if t.has_border]
         if not bordered:
             return
         words = [f.integer(self._interface.identity), *self._sizes.values()]
@@ -273,9 +268,9 @@ class _EntryWriter:
         for word, place in zip(words, places, strict=True):
             is_other = f.binary("or", "or", f.load(place, I64).compare("ne", word), is_other)
         with f.when(is_other):
-            for name in bordered:
-                start = f.element(arena, f.integer(offsets[name]), "i8")
-                count = dims.size(entry.layouts[name].size) * _itemsize(entry, name)
+            for t in bordered:
+                start = f.element(arena, f.integer(offsets[t.name]), "i8")
+                count = dims.size(t.size) * t.dtype.itemsize
                 zero = f.constant(LlvmType("i8"), 0)
                 f.call("llvm.memset.p0.i64", None, start, zero, count, f.constant(LlvmType("i1"), 0))
             for word, place in zip(words, places, strict=True):
@@ -295,19 +290,18 @@ class _EntryWriter:
                 out[tensor] = pointer
         for tensor, n in self._memory.direct.items():
             out[tensor] = self._outputs[n]
-        for name in constants_of(entry, self._code):
+        for name, array in self._program.constants.items():
             assert self._weights_pointer is not None
-            place = self._weights.place(entry.graph.constants[name])
+            place = self._weights.place(array)
             out[name] = f.element(self._weights_pointer, f.integer(place), "i8")
         return out
 
     def _tensor(self, name: str, sources: Mapping[str, LlvmValue], dims: KernelCode) -> LlvmValue:
         """Returns the pointer to the first element of a tensor, behind its border."""
-        layout = self._entry.layouts.get(name)
-        if layout is None or not layout.has_border:
+        t = next((t for t in self._program.intermediates if t.name == name), None)
+        if t is None or not t.has_border:
             return sources[name]
-        storage = storage_of(compute_dtype(self._entry.graph.spec(name).element))
-        return self._f.element(sources[name], dims.size(layout.offset), storage)
+        return self._f.element(sources[name], dims.size(t.offset), storage_of(t.dtype))
 
     def _state(self, use: StateUse) -> LlvmValue:
         assert self._states is not None
@@ -334,7 +328,7 @@ class _EntryWriter:
         self, tensor: str, sources: Mapping[str, LlvmValue], to: LlvmValue, type: TensorType, dims: KernelCode
     ) -> None:
         """Copies a tensor to memory outside, in its declared element type."""
-        constant = self._entry.graph.constants.get(tensor)
+        constant = self._program.constants.get(tensor)
         computed = compute_dtype(type.element) if constant is None else constant.dtype
         declared = storage_dtype(type.element)
         if computed == declared:
@@ -344,8 +338,7 @@ class _EntryWriter:
 
     def _count(self, type: TensorType, dims: KernelCode) -> LlvmValue:
         count: Dim = 1
-        for d in type.shape or ():
-            assert d is not None
+        for d in _dims(type):
             count = count * d
         return dims.size(count)
 
@@ -401,7 +394,6 @@ def signed(word: int) -> int:
 
 
 def _fault_text(entry: EntryPoint, tensor: str, axis: int) -> str:
-    names = {i.tensor: f"input '{i.name}'" for i in entry.inputs if i.tensor}
-    names.update({s.loaded: f"state '{s.source.sym_name}'" for s in entry.states if s.loaded})
-    what = names.get(tensor, "a constant" if tensor in entry.graph.constants else "a computed tensor")
+    name = entry.names.get(tensor)
+    what = f"'{name}'" if name is not None else "a tensor"
     return f"{entry.name}: a position on axis {axis} of {what} is out of range"

@@ -6,7 +6,7 @@ Symbols of sizes have limits: those of the program, and those that a caller of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from commonir.base.codes import NOT_COMPILED_WHOLE, WRONG_DIMENSIONS
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
@@ -23,9 +23,11 @@ from commonir.ods.traits import Terminator
 from commonir.runtime.binding import requirements
 from commonir.runtime.interpreter.control import is_control
 from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
-from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
-from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
+from commonir.runtime.native.compiling import generated_program
+from commonir.runtime.native.program import CompiledProgram
+from commonir.runtime.native.scalar_functions import NotCompiled
+from commonir.runtime.native.target import Target
 from commonir.runtime.ports import names_of
 from commonir.symbolic import Dim, extreme, index, substitute
 from commonir.symbolic.dims import symbols_in
@@ -61,7 +63,10 @@ class StateUse(NamedTuple):
 
 
 class EntryPoint(NamedTuple):
-    """A function that is compiled whole."""
+    """A function that is compiled whole: what a caller passes, the text of its module, and what its code expects.
+
+    `names` are those of values of the program, by tensor.
+    """
 
     name: str
     sizes: tuple[SizeLimit, ...]
@@ -69,8 +74,9 @@ class EntryPoint(NamedTuple):
     outputs: tuple[Argument, ...]
     states: tuple[StateUse, ...]
     constraints: tuple[Constraint, ...]
-    graph: KernelGraph
-    layouts: Mapping[str, MemoryLayout]
+    text: str
+    program: CompiledProgram
+    names: Mapping[str, str]
 
     def largest(self, dim: Dim) -> int:
         """Returns the largest value of an expression of sizes within their limits. Raises: DiagnosticError (E0707)."""
@@ -83,38 +89,40 @@ class EntryPoint(NamedTuple):
         raise DiagnosticError(Diagnostic(WRONG_DIMENSIONS, message, help="state one: --size NAME=MAX"))
 
 
-def entry_point(function: Function, limits: Mapping[str, int]) -> EntryPoint:
-    """Returns a lowered function as one graph. `limits` are the largest values of symbols.
+def entry_point(function: Function, limits: Mapping[str, int], target: Target) -> EntryPoint:
+    """Returns a lowered function as one program. `limits` are the largest values of symbols.
 
     Raises: DiagnosticError (E0720 for operations that are not compiled, E0707 for sizes without a limit).
     """
     builder = _EntryBuilder(function)
-    outputs, states = builder.build()
-    graph = builder.graph
-    fuse_nodes(graph)
-    layouts = assign_layouts(graph)
+    states = builder.build()
     sizes = _size_limits(function, limits)
-    _check_symbols(function, graph, sizes)
+    _check_symbols(function, builder.graph, sizes)
+    try:
+        generated = generated_program(builder.graph, target)
+    except NotCompiled as reason:
+        message = f"function '{function.symbol_name}': {reason} has no machine code"
+        raise DiagnosticError(Diagnostic(NOT_COMPILED_WHOLE, message, help=_REMEDY)) from reason
+    outputs = [t.name for t in generated.program.outputs]
     ports, output_ports = function.input_ports, function.output_ports
+    inputs = [
+        Argument(n, _tensor_type(v, function), builder.input_name(v), ports.get(n, NO_PORT))
+        for n, v in zip(names_of(function), function.inputs, strict=True)
+    ]
+    results = [
+        Argument(n, _tensor_type(v, function), tensor, output_ports.get(n, NO_PORT))
+        for n, v, tensor in zip(function.output_names, function.outputs, outputs, strict=False)
+    ]
     return EntryPoint(
         function.symbol_name,
         sizes,
-        tuple(
-            [
-                Argument(n, _tensor_type(v, function), builder.input_name(v), ports.get(n, NO_PORT))
-                for n, v in zip(names_of(function), function.inputs, strict=True)
-            ]
-        ),
-        tuple(
-            [
-                Argument(n, _tensor_type(v, function), tensor, output_ports.get(n, NO_PORT))
-                for n, v, tensor in zip(function.output_names, function.outputs, graph.outputs, strict=False)
-            ]
-        ),
-        tuple([s._replace(stored=graph.outputs[int(s.stored)] if s.stored else "") for s in states]),
+        tuple(inputs),
+        tuple(results),
+        tuple([s._replace(stored=outputs[int(s.stored)] if s.stored else "") for s in states]),
         tuple([r.constraint for r in requirements(function)]),
-        graph,
-        layouts,
+        generated.text,
+        generated.program,
+        builder.value_names,
     )
 
 
@@ -142,12 +150,17 @@ class _EntryBuilder:
         """The graph so far."""
         return self._builder.graph
 
+    @property
+    def value_names(self) -> Mapping[str, str]:
+        """The names of values by tensor."""
+        return self._builder.value_names
+
     def input_name(self, value: Value) -> str:
         """Returns the tensor of an input; "" if nothing reads it."""
         return self._builder.input(value) if value in self._builder.inputs else ""
 
-    def build(self) -> tuple[Sequence[str], list[StateUse]]:
-        """Adds all operations. `stored` of the states are positions of outputs.
+    def build(self) -> list[StateUse]:
+        """Adds all operations, and returns the states; `stored` of these are positions of outputs.
 
         Raises: DiagnosticError with all operations that are not kernels.
         """
@@ -169,7 +182,7 @@ class _EntryBuilder:
                 self._output(self._contents[target])
                 use = use._replace(stored=str(len(self.graph.outputs) - 1))
             states.append(use)
-        return self.graph.outputs, states
+        return states
 
     def _output(self, value: Value) -> None:
         self._builder.input(value)  # An output may be an input that nothing reads.
@@ -224,7 +237,8 @@ def _size_limits(function: Function, limits: Mapping[str, int]) -> tuple[SizeLim
                 if str(dim) != s.name:
                     continue
                 if port.ranges:
-                    ranges.setdefault(s.name, []).append(tuple(port.ranges[axis]))
+                    allowed_range = port.ranges[axis]
+                    ranges.setdefault(s.name, []).append((allowed_range.lower, allowed_range.upper))
                 elif port.shapes:
                     allowed = [shape[axis] for shape in port.shapes]
                     ranges.setdefault(s.name, []).append((min(allowed), max(allowed)))

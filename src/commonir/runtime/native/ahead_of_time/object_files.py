@@ -18,6 +18,8 @@ from commonir.runtime.native.ahead_of_time.cpu_check import checked_features
 from commonir.runtime.native.compiler import emitted, llvm_binding, machine_of, parsed
 from commonir.runtime.native.target import Target, target_of
 
+_EXAMPLES = ("x86_64-linux-gnu", "aarch64-linux-gnu", "arm64-apple-macosx", "x86_64-pc-windows-msvc")
+
 _OLDEST = {"x86_64": "x86-64"}
 """The processor that is meant where none is named, by architecture; elsewhere LLVM's generic one."""
 

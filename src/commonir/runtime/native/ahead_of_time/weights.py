@@ -7,7 +7,7 @@ reads weights that belong to another version of the program, and a file that is 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -47,7 +47,7 @@ class Weights:
 
     def _placed(self, array: Array) -> int:
         array = np.ascontiguousarray(array)
-        contents = sha256(array.view(np.uint8).reshape(-1) if array.size else b"").digest()
+        contents = sha256(_bytes_of(array)).digest()
         key = (f"{array.dtype}{array.shape}", contents)
         at = self._places.get(key)
         if at is None:
@@ -71,13 +71,9 @@ class Weights:
         """Yields the bytes of the header and of all constants, in order."""
         yield (MARK + struct.pack("<QQ", self.version, self.size_bytes)).ljust(HEADER_BYTES, b"\0")
         for _, array in self._arrays:
-            yield memoryview(array.view(np.uint8).reshape(-1) if array.size else b"")
+            yield _bytes_of(array)
             yield b"\0" * (-array.nbytes % ALIGNMENT)
 
 
-def header_of(data: bytes) -> Mapping[str, int] | None:
-    """Returns the version and the size in the header of weights; None if it is not one."""
-    if len(data) < HEADER_BYTES or not data.startswith(MARK):
-        return None
-    version, size = struct.unpack_from("<QQ", data, VERSION_AT)
-    return {"version": version, "size_bytes": size}
+def _bytes_of(array: Array) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
