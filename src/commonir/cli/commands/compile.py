@@ -82,7 +82,7 @@ def compile(
             program,
             output,
             functions=[f.removeprefix("@") for f in functions] or None,
-            sizes=parse_dims(sizes),
+            sizes=parse_dims(sizes, "--size"),
             name=name,
             target=target,
             cpu=cpu,

@@ -354,8 +354,8 @@ class Function:
         return self.called(f"llvm.{name}.{type.mangled}", type, *arguments)
 
     def fused_multiply_add(self, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
-        """Returns `a * b + c`, rounded once."""
-        return self.intrinsic("fma", a, b, c)
+        """Returns `a * b + c`, rounded once on machines that have such an instruction; a function would be slow."""
+        return self.intrinsic("fmuladd", a, b, c)
 
     def variable(self, type: LlvmType, initial: LlvmValue | Number) -> Variable:
         """Returns a new variable."""

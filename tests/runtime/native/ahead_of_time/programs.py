@@ -6,14 +6,14 @@ DECODE = """\
 ml_program.global private mutable @keys(dense<0.0> : tensor<6x4xf16>) : tensor<6x4xf16>
 ml_program.global private mutable @values(dense<0.0> : tensor<6x4xf32>) : tensor<6x4xf32>
 ml_program.func @main(%x: tensor<1x4xf32>, %at: tensor<6x1xf32>) -> tensor<1x4xf32> {
-  %one = core.constant dense<1.0> : tensor<f32>
+  %one = "core.constant"() <{value = dense<1.0> : tensor<f32>}> : () -> tensor<f32>
   %free = core.sub %one, %at : (tensor<f32>, tensor<6x1xf32>) -> tensor<6x1xf32>
   %put = core.mul %at, %x : (tensor<6x1xf32>, tensor<1x4xf32>) -> tensor<6x4xf32>
   %k16 = ml_program.global_load @keys : tensor<6x4xf16>
-  %k = core.cast %k16 {dtype = "f32"} : (tensor<6x4xf16>) -> tensor<6x4xf32>
+  %k = core.cast %k16 {to = f32} : (tensor<6x4xf16>) -> tensor<6x4xf32>
   %kept = core.mul %k, %free : (tensor<6x4xf32>, tensor<6x1xf32>) -> tensor<6x4xf32>
   %keys = core.add %kept, %put : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
-  %keys16 = core.cast %keys {dtype = "f16"} : (tensor<6x4xf32>) -> tensor<6x4xf16>
+  %keys16 = core.cast %keys {to = f16} : (tensor<6x4xf32>) -> tensor<6x4xf16>
   ml_program.global_store @keys = %keys16 : tensor<6x4xf16>
   %v = ml_program.global_load @values : tensor<6x4xf32>
   %vkept = core.mul %v, %free : (tensor<6x4xf32>, tensor<6x1xf32>) -> tensor<6x4xf32>
@@ -50,7 +50,7 @@ COUNTED_LOOKUP = """\
 ml_program.global private mutable @count(dense<0> : tensor<i32>) : tensor<i32>
 ml_program.func @main(%table: tensor<3x2xf32>, %rows: tensor<4xi64>) -> tensor<4x2xf32> {
   %n = ml_program.global_load @count : tensor<i32>
-  %one = core.constant dense<1> : tensor<i32>
+  %one = "core.constant"() <{value = dense<1> : tensor<i32>}> : () -> tensor<i32>
   %next = core.add %n, %one : (tensor<i32>, tensor<i32>) -> tensor<i32>
   ml_program.global_store @count = %next : tensor<i32>
   %y = core.gather %table, %rows {axis = 0} : (tensor<3x2xf32>, tensor<4xi64>) -> tensor<4x2xf32>

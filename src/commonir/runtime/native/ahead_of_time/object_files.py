@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Container, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from commonir.base.codes import WRONG_USAGE
@@ -18,10 +19,14 @@ from commonir.runtime.native.ahead_of_time.cpu_check import checked_features
 from commonir.runtime.native.compiler import emitted, llvm_binding, machine_of, parsed
 from commonir.runtime.native.target import Target, target_of
 
-_EXAMPLES = ("x86_64-linux-gnu", "aarch64-linux-gnu", "arm64-apple-macosx", "x86_64-pc-windows-msvc")
-
-_OLDEST = {"x86_64": "x86-64"}
-"""The processor that is meant where none is named, by architecture; elsewhere LLVM's generic one."""
+_TARGETS = ("x86_64-linux-gnu", "aarch64-linux-gnu", "arm64-apple-macosx", "x86_64-pc-windows-msvc")
+_PROCESSORS = MappingProxyType(
+    {
+        "x86_64": ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "skylake-avx512", "znver4"),
+        "aarch64": ("generic", "cortex-a76", "neoverse-n1", "neoverse-v1", "apple-m1"),
+    }
+)
+"""Some of LLVM's names, for messages; the first one is the oldest processor of the architecture."""
 
 
 def named_target(triple: str, cpu: str | None) -> Target:
@@ -36,35 +41,34 @@ def named_target(triple: str, cpu: str | None) -> Target:
         raise _unknown(
             "target", triple, ("x86_64-linux-gnu", "aarch64-linux-gnu", "arm64-apple-macosx"), error
         ) from error
-    if "64" not in triple.split("-", maxsplit=1)[0]:
+    architecture = triple.split("-", maxsplit=1)[0]
+    if "64" not in architecture:
         message = f"'{triple}' is not a target of 64 bits"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="programs are compiled for x86_64 and aarch64"))
-    cpu = cpu or _OLDEST.get(triple.split("-", maxsplit=1)[0], "generic")
-    known = _processors(chosen)
-    if cpu not in known:
-        raise _unknown("processor", cpu, known)
+    cpu = cpu or _PROCESSORS.get(architecture, _PROCESSORS["aarch64"])[0]
+    if not _is_processor(chosen, cpu):
+        raise _unknown("processor", cpu, _PROCESSORS.get(architecture, _PROCESSORS["aarch64"]))
     return target_of(triple, cpu, _features_of(triple, cpu))
 
 
 def _unknown(what: str, name: str, known: Sequence[str], error: Exception | None = None) -> DiagnosticError:
-    help = did_you_mean(name, known) or f"such as {', '.join(sorted(known)[:8])}"
+    help = did_you_mean(name, known) or f"such as {', '.join(known)}"
     notes = [] if error is None else [str(error)]
     return DiagnosticError(Diagnostic(WRONG_USAGE, f"LLVM has no {what} named '{name}'", notes=notes, help=help))
 
 
-def _processors(chosen: Any) -> list[str]:
-    """Returns LLVM's names of the processors of an architecture, which it only prints, to standard error."""
+def _is_processor(chosen: Any, cpu: str) -> bool:
+    """Returns whether LLVM knows a processor: it uses another one in place of it, and only prints that."""
     with tempfile.TemporaryFile() as printed:
         standard = os.dup(2)
         try:
             os.dup2(printed.fileno(), 2)
-            chosen.create_target_machine(cpu="help")
+            chosen.create_target_machine(cpu=cpu)
         finally:
             os.dup2(standard, 2)
             os.close(standard)
         printed.seek(0)
-        lines = printed.read().decode(errors="replace").split("Available features")[0].splitlines()
-    return [line.split()[0] for line in lines if " - Select the " in line]
+        return b"not a recognized processor" not in printed.read()
 
 
 def _features_of(triple: str, cpu: str) -> Mapping[str, bool]:

@@ -1,0 +1,269 @@
+"""C programs with compiled functions compute what the native engine computes, on this machine and on others."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import commonir as cir
+from commonir.dialects import core
+from commonir.ir.data import ArrayData
+from commonir.ir.module import Module
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType, f16, f32, f64
+from commonir.runtime.native.ahead_of_time.undefined_symbols import undefined_symbols
+from commonir.symbolic import symbol
+
+from tests.oracles import find_program, require_package
+from tests.runtime.native.ahead_of_time.programs import DECODE, SWAP
+from tests.runtime.programs import program
+
+require_package("llvmlite")
+
+Array = NDArray[Any]
+
+EXAMPLES = Path(__file__).parents[4] / "examples"
+RANDOM = np.random.default_rng(0)
+
+STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
+
+
+def normal(*shape: int) -> Array:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def constant(array: Array) -> Value:
+    return core.constant(ArrayData(TensorType(f32, array.shape), array))
+
+
+def text_program(text: str) -> Module:
+    return cir.loads(text, format="mlir")
+
+
+def layers() -> Module:
+    """Everything that code for a processor differs in: products, tails, elementary functions, half precision, views."""
+    w, bias, kernel = normal(19, 33), normal(33), normal(4, 2, 3, 3)
+
+    def build(x: Value, half: Value, image: Value) -> list[Value]:
+        y = core.tanh(core.add(core.matmul(x, constant(w)), constant(bias)))
+        convolved = core.conv(image, constant(kernel), pads=((1, 1), (1, 1)))
+        return [core.softmax(y), core.exp(half), core.relu(convolved)]
+
+    types = {"x": TensorType(f32, (symbol("n"), 19)), "half": TensorType(f16, (3, 5))}
+    return program(build, {**types, "image": TensorType(f32, (1, 2, 7, 9))})
+
+
+def product() -> Module:
+    """A product, and half precision."""
+    w = normal(7, 9)
+    types = {"x": TensorType(f32, (5, 7)), "half": TensorType(f16, (3,))}
+    return program(lambda x, half: [core.matmul(x, constant(w)), core.mul(half, half)], types)
+
+
+def build(folder: Path, *command: str, libraries: Sequence[str] = ()) -> Path:
+    """Builds the example in a folder, and returns the path of the program."""
+    result = folder / "example"
+    words = [*command, "main.c", "net.o", *libraries, "-o", str(result)]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True, text=True)
+    return result
+
+
+def run(program_: Path, inputs: Mapping[str, Array], *before: str, function: str = "main") -> dict[str, bytes]:
+    """Runs an example on inputs in its folder, and returns the bytes of the outputs by name."""
+    folder = program_.parent
+    for name, array in inputs.items():
+        (folder / f"{function}.{name}.bin").write_bytes(np.ascontiguousarray(array).tobytes())
+    subprocess.run([*before, str(program_), "."], cwd=folder, check=True, capture_output=True, text=True)
+    files = [p for p in folder.glob(f"{function}.*.bin") if p.name.split(".")[1] not in inputs]
+    return {p.name.split(".")[1]: p.read_bytes() for p in files}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["transformer.onnx", "mobilenet.mlpackage"])
+def test_c_programs_of_the_examples_give_the_bits_of_the_engine(model: str, tmp_path: Path) -> None:
+    module = cir.load(EXAMPLES / model)
+    name = Path(model).stem
+    report = cir.compile(module, tmp_path, name="net")
+    with np.load(EXAMPLES / f"{name}_inputs.npz") as stored:
+        inputs = dict(stored)
+    if name == "mobilenet":  # The example calls it for the largest batch.
+        inputs = {n: np.ascontiguousarray(np.broadcast_to(x, (16, *x.shape[1:]))) for n, x in inputs.items()}
+    (function,) = report.functions
+    actual = run(build(tmp_path, find_program("cc", ["cc"]), "-std=c99", *STRICT), inputs, function=function)
+    for output, expected in cir.run(module, inputs, engine="native").items():
+        assert actual[output] == expected.tobytes()
+
+
+def test_a_c_program_gives_the_bits_of_the_engine(tmp_path: Path) -> None:
+    module, inputs = product(), {"x": normal(5, 7), "half": normal(3).astype(np.float16)}
+    cir.compile(module, tmp_path, name="net")
+    actual = run(build(tmp_path, find_program("cc", ["cc"])), inputs)
+    for output, expected in cir.run(module, inputs, engine="native").items():
+        assert actual[output] == expected.tobytes()
+
+
+@pytest.mark.parametrize("text", [DECODE, SWAP])
+@pytest.mark.parametrize("options", [{}, {"embed": True, "static_workspace": True}])
+def test_sources_are_strict_c_and_cpp(text: str, options: Mapping[str, bool], tmp_path: Path) -> None:
+    cir.compile(text_program(text), tmp_path, name="net", **options)
+    build(tmp_path, find_program("cc", ["cc"]), "-std=c99", *STRICT)
+    cpp = [find_program("c++", ["c++"]), "-std=c++11", *STRICT, "-x", "c++", "main.c", "-x", "none", "net.o"]
+    subprocess.run([*cpp, "-o", "cpp"], cwd=tmp_path, check=True)
+    subprocess.run(["./cpp"], cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_an_example_ends_with_a_message_where_weights_do_not_fit(tmp_path: Path) -> None:
+    w = normal(4, 4)
+    cir.compile(program(lambda x: core.matmul(x, constant(w)), {"x": TensorType(f32, (2, 4))}), tmp_path, name="net")
+    example = build(tmp_path, find_program("cc", ["cc"]))
+    weights = tmp_path / "net.weights"
+    for contents, message in (
+        (weights.read_bytes()[:-1], "net.weights: the weights are shorter than the program's\n"),
+        (b"0" * weights.stat().st_size, "net.weights: these are not weights of a program\n"),
+    ):
+        weights.write_bytes(contents)
+        ended = subprocess.run([str(example)], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stderr) == (1, message)
+
+
+def test_names_of_the_program_become_identifiers(tmp_path: Path) -> None:
+    types = {
+        "int": TensorType(f32, (2,)),
+        "a/b": TensorType(f32, (2,)),
+        "a.b": TensorType(f32, (2,)),
+        "1": TensorType(f32, (2,)),
+    }
+    module = program(lambda a, b, c, d: core.add(core.add(a, b), core.add(c, d)), types, name="weird name")
+    cir.compile(module, tmp_path, name="net")
+    header = (tmp_path / "net.h").read_text()
+    declared = (
+        "int net_weird_name(void *workspace, const float *int_2, const float *a_b, const float *a_b_2, const float *n_1"
+    )
+    assert declared in header
+    build(tmp_path, find_program("cc", ["cc"]), *STRICT)
+
+
+def test_the_header_names_functions_of_other_libraries(tmp_path: Path) -> None:
+    module = program(
+        lambda x, y: [core.acosh(x), core.sin(y)], {"x": TensorType(f32, (3,)), "y": TensorType(f64, (3,))}
+    )
+    report = cir.compile(module, tmp_path, name="net")
+    assert {"acoshf", "sin"} <= set(report.undefined)
+    assert "net.o and -lm: it calls acoshf" in (tmp_path / "net.h").read_text()
+    build(tmp_path, find_program("cc", ["cc"]), *STRICT, libraries=["-lm"])
+
+
+# -- other machines
+
+
+@pytest.mark.slow
+def test_code_for_aarch64_agrees_with_the_engine(tmp_path: Path) -> None:
+    compiler = find_program("aarch64-linux-gnu-gcc", ["aarch64-linux-gnu-gcc"])
+    emulator = find_program("qemu-aarch64", ["qemu-aarch64"])
+    module = layers()
+    cir.compile(module, tmp_path, name="net", target="aarch64-linux-gnu", sizes={"n": 5})
+    inputs = {"x": normal(5, 19), "half": normal(3, 5).astype(np.float16), "image": normal(1, 2, 7, 9)}
+    actual = run(build(tmp_path, compiler, "-static", *STRICT), inputs, emulator)
+    for name, expected in cir.run(module, inputs, engine="native").items():
+        assert_close(np.frombuffer(actual[name], expected.dtype).reshape(expected.shape), expected)
+
+
+def assert_close(actual: Array, expected: Array) -> None:
+    """Compares up to sums in another order."""
+    np.testing.assert_allclose(actual, expected, rtol=1e-3 if expected.dtype == np.float16 else 2e-6, atol=2e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cpu", ["x86-64", "x86-64-v3"])
+def test_code_for_older_processors_agrees_with_the_engine(cpu: str, tmp_path: Path) -> None:
+    module = layers()
+    cir.compile(module, tmp_path / "net.so", cpu=cpu, target="x86_64-linux-gnu", sizes={"n": 5})
+    inputs = {"x": normal(5, 19), "half": normal(3, 5).astype(np.float16), "image": normal(1, 2, 7, 9)}
+    compiled = cir.load_compiled(tmp_path / "net.so").run(inputs)
+    for name, expected in cir.run(module, inputs, engine="native").items():
+        np.testing.assert_allclose(
+            compiled[name], expected, rtol=1e-3 if expected.dtype == np.float16 else 2e-6, atol=2e-6
+        )
+
+
+def test_a_product_for_aarch64_agrees_with_numpy(tmp_path: Path) -> None:
+    compiler = find_program("aarch64-linux-gnu-gcc", ["aarch64-linux-gnu-gcc"])
+    emulator = find_program("qemu-aarch64", ["qemu-aarch64"])
+    module, inputs = product(), {"x": normal(5, 7), "half": normal(3).astype(np.float16)}
+    cir.compile(module, tmp_path, name="net", target="aarch64-linux-gnu")
+    actual = run(build(tmp_path, compiler, "-static"), inputs, emulator)
+    assert actual["y1"] == (inputs["half"] * inputs["half"]).tobytes()
+    (expected, _) = cir.run(module, inputs, engine="reference").values()
+    assert_close(np.frombuffer(actual["y0"], np.float32).reshape(5, 9), expected)
+
+
+@pytest.mark.parametrize(
+    ("triple", "start"),
+    [
+        ("aarch64-linux-gnu", b"\x7fELF\x02\x01"),
+        ("arm64-apple-macosx", b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01"),
+        ("arm64-apple-ios-simulator", b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01"),
+        ("x86_64-pc-windows-msvc", b"\x64\x86"),
+    ],
+)
+def test_objects_for_other_systems_need_no_library(triple: str, start: bytes, tmp_path: Path) -> None:
+    report = cir.compile(product(), tmp_path, name="net", target=triple)
+    data = (tmp_path / "net.o").read_bytes()
+    assert data.startswith(start)
+    assert report.triple == triple
+    allowed = {
+        "memset",
+        "memcpy",
+        "_memset",
+        "_memcpy",
+        "_bzero",
+        "__truncsfhf2",
+        "__extendhfsf2",
+        "_fltused",
+        "__chkstk",
+    }
+    assert set(undefined_symbols(data)) <= allowed
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "help"),
+    [
+        ({"target": "z80"}, "LLVM has no target named 'z80'", "such as"),
+        ({"cpu": "x86-64-v9"}, "LLVM has no processor named 'x86-64-v9'", "did you mean 'x86-64'"),
+        ({"target": "armv7-linux-gnueabihf"}, "'armv7-linux-gnueabihf' is not a target of 64 bits", "x86_64"),
+    ],
+)
+def test_unknown_processors_are_refused(options: dict[str, Any], message: str, help: str, tmp_path: Path) -> None:
+    with pytest.raises(cir.DiagnosticError) as refused:
+        cir.compile(program(core.relu, {"x": TensorType(f32, (3,))}), tmp_path, **options)
+    (diagnostic,) = refused.value.diagnostics
+    assert diagnostic.message == message
+    assert help in (diagnostic.help or "")
+
+
+# -- what is not compiled
+
+
+def test_everything_that_is_not_compiled_is_named(tmp_path: Path) -> None:
+    def build(x: Value) -> list[Value]:
+        return [core.argsort(x, axis=0), *core.top_k(x, 2)]
+
+    with pytest.raises(cir.DiagnosticError) as refused:
+        cir.compile(program(build, {"x": TensorType(f32, (3,))}), tmp_path / "net.so")
+    assert {d.code.id for d in refused.value.diagnostics} == {"E0720"}
+    assert [d.message.split(": ")[1].split()[0] for d in refused.value.diagnostics] == ["core.argsort", "core.top_k"]
+    assert not any(tmp_path.iterdir())
+
+
+def test_an_output_survives_a_program_that_is_not_compiled(tmp_path: Path) -> None:
+    cir.compile(program(core.relu, {"x": TensorType(f32, (3,))}), tmp_path, name="net")
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    with pytest.raises(cir.DiagnosticError):
+        cir.compile(program(lambda x: core.argsort(x, axis=0), {"x": TensorType(f32, (3,))}), tmp_path, name="net")
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
