@@ -74,8 +74,8 @@ class GraphBuilder:
         return name
 
     def output(self, value: Value) -> None:
-        """Makes a value a result of the graph."""
-        self.graph.outputs.append(self._names[value])
+        """Makes a value a result of the graph; one from outside may be one too."""
+        self.graph.outputs.append(self._operand(value))
 
     @property
     def value_names(self) -> Mapping[str, str]:
@@ -84,7 +84,7 @@ class GraphBuilder:
 
     def alias(self, value: Value, of: Value) -> None:
         """Makes a value another name of one, which becomes an input if it is from outside."""
-        self._names[value] = self.input(of)
+        self._names[value] = self._operand(of)
 
     def add(self, op: Operation) -> None:
         """Adds the nodes of an operation. Raises: NotAKernel; then no node added before reads what was added."""

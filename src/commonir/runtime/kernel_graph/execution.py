@@ -39,7 +39,7 @@ Arrays = tuple[Array, ...]
 
 _NO_LIMIT = 1 << 62
 
-_MAX_ELEMENTS = (1 << 31) - 1
+MAX_ELEMENTS = (1 << 31) - 1
 """Elements of a tensor in a graph, whose positions have 32 bits."""
 
 _MAX_CHECKED = 64
@@ -119,7 +119,7 @@ class GraphSizes(NamedTuple):
             ):
                 return False
         for shape in self.shapes:
-            if prod([evaluate(d, dims) for d in shape]) > _MAX_ELEMENTS:
+            if prod([evaluate(d, dims) for d in shape]) > MAX_ELEMENTS:
                 return False
         return all(c.holds(dims) for c in self.constraints)
 

@@ -59,7 +59,7 @@ class CFunction(NamedTuple):
 
 
 class CProgram(NamedTuple):
-    """What the sources say: the functions, shared memory, the processor, and symbols that other libraries define."""
+    """A compiled program for C: functions, shared memory, the processor, and symbols that other libraries define."""
 
     interface: Interface
     functions: tuple[CFunction, ...]
@@ -72,7 +72,7 @@ class CProgram(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """What all names begin with."""
+        """The beginning of all names."""
         return self.interface.prefix
 
     @property

@@ -1,4 +1,4 @@
-"""What a compiled library says of itself, for `load_compiled`: functions, types, states, and the processor."""
+"""Describes a compiled library for `load_compiled`: functions, types, states, and the processor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from commonir.symbolic import text
 
 
 def description(program: CProgram, weights_file: str) -> Mapping[str, Json]:
-    """Returns what a library says of itself; `weights_file` is the name of the file beside it with the weights."""
+    """Returns the description of a library; `weights_file` is the name of the file beside it with the weights."""
     interface, target = program.interface, program.target
     weights_text: Json = None
     if program.takes_weights:

@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 
 from commonir.base.arrays import dtype_of
+from commonir.base.codes import NOT_COMPILED_WHOLE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, TensorType
+from commonir.runtime.kernel_graph.execution import MAX_ELEMENTS
 from commonir.runtime.native.ahead_of_time.entry_points import EntryPoint, StateUse
 from commonir.runtime.native.ahead_of_time.weights import MARK, VERSION_AT, Weights
 from commonir.runtime.native.buffers import ALIGNMENT, Arena, Lifetime, arena_of
@@ -24,6 +27,7 @@ from commonir.runtime.native.kernel_code import KernelCode, Scratch, loaded_valu
 from commonir.runtime.native.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
 from commonir.runtime.native.program import MAIN
 from commonir.runtime.native.target import Target
+from commonir.runtime.native.work_units import WorkDivision
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim
 from commonir.symbolic.constraints import Constraint
@@ -56,7 +60,7 @@ class Messages:
 
 
 class Interface(NamedTuple):
-    """What all functions of a compiled program share: the prefix of their names, and where they find their memory.
+    """The facts that all functions of a compiled program share: the prefix of their names, and where memory is.
 
     `workspace` and `weights` are the names of symbols; "" where the caller passes a pointer.
     """
@@ -119,6 +123,10 @@ def memory_of(entry: EntryPoint) -> EntryMemory:
     for n, output in enumerate(entry.outputs):
         if output.tensor in step and not _is_converted(output.type.element):
             direct.setdefault(output.tensor, n)
+    for shape in [t.shape for t in (*program.inputs, *program.outputs)]:
+        _check_elements(entry, prod([entry.largest(d) for d in shape]))
+    for t in program.intermediates:
+        _check_elements(entry, entry.largest(t.size))
     sizes = {t.name: entry.largest(t.size) * t.dtype.itemsize for t in program.intermediates}
     lives = {t.name: t.lifetime for t in program.intermediates}
     for t in program.outputs:
@@ -135,6 +143,13 @@ def memory_of(entry: EntryPoint) -> EntryMemory:
             sizes[_staged(s)], lives[_staged(s)] = _bytes(s.type), Lifetime(end, end)
     scratch = max([entry.largest(d) for d in program.scratch], default=0)
     return EntryMemory(arena_of(sizes, lives), direct, scratch)
+
+
+def _check_elements(entry: EntryPoint, count: int) -> None:
+    """Raises: DiagnosticError (E0720) for a tensor with positions of more than 32 bits."""
+    if count > MAX_ELEMENTS:
+        message = f"function '{entry.name}': a tensor has up to {count:,} elements, the limit is {MAX_ELEMENTS:,}"
+        raise DiagnosticError(Diagnostic(NOT_COMPILED_WHOLE, message, help="state smaller limits: --size NAME=MAX"))
 
 
 def _tensors_from_outside(entry: EntryPoint) -> list[tuple[str, TensorType]]:
@@ -163,7 +178,7 @@ def _staged(use: StateUse) -> str:
 
 
 class EntryParts(NamedTuple):
-    """What the function of an entry point is written from: its name in C, and all memory."""
+    """An entry point with its name in C and all its memory."""
 
     name: str
     entry: EntryPoint
@@ -223,7 +238,9 @@ class _EntryWriter:
 
     def _dims(self) -> KernelCode:
         """Returns a writer of expressions of sizes, in the region that instructions are added to."""
-        return KernelCode(self._f, self._target, {}, self._sizes, self._workspace, [], Scratch(self._workspace))
+        nothing = WorkDivision(self._f.integer(0), self._f.integer(0), is_divided=False)
+        scratch = Scratch(self._workspace)
+        return KernelCode(self._f, self._target, {}, self._sizes, self._workspace, [], scratch, nothing)
 
     def _run(self) -> None:
         f, entry = self._f, self._entry

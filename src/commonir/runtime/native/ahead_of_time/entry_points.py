@@ -20,7 +20,6 @@ from commonir.ir.types import TensorType
 from commonir.notation import Constraint
 from commonir.ods import Op, source_path
 from commonir.ods.traits import Terminator
-from commonir.runtime.binding import requirements
 from commonir.runtime.interpreter.control import is_control
 from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
 from commonir.runtime.kernel_graph.graph import KernelGraph
@@ -119,7 +118,7 @@ def entry_point(function: Function, limits: Mapping[str, int], target: Target) -
         tuple(inputs),
         tuple(results),
         tuple([s._replace(stored=outputs[int(s.stored)] if s.stored else "") for s in states]),
-        tuple([r.constraint for r in requirements(function)]),
+        tuple(builder.constraints),
         generated.text,
         generated.program,
         builder.value_names,
@@ -149,6 +148,11 @@ class _EntryBuilder:
     def graph(self) -> KernelGraph:
         """The graph so far."""
         return self._builder.graph
+
+    @property
+    def constraints(self) -> Iterable[Constraint]:
+        """The conditions on sizes under which the graph computes the function."""
+        return self._builder.constraints
 
     @property
     def value_names(self) -> Mapping[str, str]:
@@ -185,7 +189,6 @@ class _EntryBuilder:
         return states
 
     def _output(self, value: Value) -> None:
-        self._builder.input(value)  # An output may be an input that nothing reads.
         self._builder.output(value)
 
     def _add(self, op: Operation) -> None:

@@ -82,8 +82,10 @@ def _features_of(triple: str, cpu: str) -> Mapping[str, bool]:
     attributes = [f'attributes #{n + 1} = {{ "target-features"="+{name}" }}\n' for n, name in enumerate(features)]
     caller = f'define void @all() #0 {{\n{calls}ret void\n}}\nattributes #0 = {{ "target-cpu"="{cpu}" }}\n'
     module = parsed("".join([*callees, caller, *attributes]))
-    target = Target(triple, cpu, "", 128, 16)
-    emitted(module, target, machine_of(target))
+    llvm, machine = llvm_binding(), machine_of(Target(triple, cpu, "", 128, 16))
+    module.triple = triple
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+    passes.getModulePassManager().run(module, passes)
     body = str(module).split("@all()")[1].split("}")[0]
     return {name: f"@g{n}()" in body for n, name in enumerate(features)}
 
@@ -119,4 +121,8 @@ def object_file(
             symbol.storage_class = "dllexport"
     machine = machine_of(target, reloc="pic", codemodel="default")
     linked.data_layout = str(machine.target_data)
+    # The functions for teams of threads, which nothing here calls.
+    passes = llvm_binding().create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(linked, llvm_binding().create_pass_builder(machine, llvm_binding().create_pipeline_tuning_options()))
     return emitted(linked, target, machine)
