@@ -20,7 +20,15 @@ from commonir.notation import Access, Apply, Fold, free, index, walk
 from commonir.runtime.native.kernel_code import Buffer, KernelCode
 from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.runtime.native.loop_kernel import Layouts, LoopKernel, read_of
-from commonir.runtime.native.product_tiles import Columns, ProductTile, TermRange, Tile, in_panels, tile_of
+from commonir.runtime.native.product_tiles import (
+    Columns,
+    PlainColumns,
+    ProductTile,
+    TermRange,
+    Tile,
+    in_panels,
+    tile_of,
+)
 from commonir.runtime.native.target import Target
 from commonir.runtime.native.work_units import Units
 from commonir.symbolic import Dim, DimExpr, ceil_div, linear_in, names, substitute
@@ -233,14 +241,24 @@ class ContractionCode:
         right = plan.right
         if packed_pointer is not None:
             pointer = f.element(packed_pointer, j * self._code.size(plan.terms), "float")
-            source = _Columns(pointer, vectors * self._lanes, None)
+            columns = self._columns_at(pointer, vectors, self._packed_steps(vectors))
         elif right.steps[plan.column] == 1:
             pointer = f.element(self._code.buffer(right.name).pointer, self._start(right, j), "float")
-            source = _Columns(pointer, None, mask)
+            columns = self._columns_at(pointer, vectors, [right.steps[i] for i in plan.sums], mask)
         else:
-            pointer = self._transposed(j, vectors, mask)
-            source = _Columns(pointer, vectors * self._lanes, None)
-        self._rows_of(j, vectors, mask, units, source)
+            columns = self._columns_at(self._transposed(j, vectors, mask), vectors, self._packed_steps(vectors))
+        self._rows_of(j, mask, units, columns)
+
+    def _columns_at(
+        self, pointer: LlvmValue, vectors: int, steps: Sequence[Dim], mask: LlvmValue | None = None
+    ) -> Columns:
+        type = LlvmType(F32.scalar, self._lanes)
+        return PlainColumns(self._f, type, pointer, vectors, tuple(map(self._code.size, steps)), mask)
+
+    def _packed_steps(self, vectors: int) -> list[Dim]:
+        """Returns how far each summed index moves in a panel."""
+        plan = self._plan
+        return [_product(map(plan.extent, plan.sums[n + 1 :])) * (vectors * self._lanes) for n in range(len(plan.sums))]
 
     def _start(self, factor: Factor, j: LlvmValue | None = None) -> LlvmValue:
         """Returns the address of a factor at the batch here, and at a column."""
@@ -268,45 +286,33 @@ class ContractionCode:
 
     # -- rows
 
-    def _rows_of(self, j: LlvmValue, vectors: int, mask: LlvmValue | None, units: Units, source: _Columns) -> None:
+    def _rows_of(self, j: LlvmValue, mask: LlvmValue | None, units: Units, columns: Columns) -> None:
         f, rows = self._f, self.tile.rows
         m = self._code.size(self._rows)
         full = f.integer(self._rows // rows) if isinstance(self._rows, int) else f.binary("sdiv", "sdiv", m, rows)
         in_full, in_rest = units.split(full)
         with in_full.loop(full, f.integer(1)) as (tile, _):
-            self._tile(tile * rows, rows, j, vectors, mask, source)
+            self._tile(tile * rows, rows, j, mask, columns)
         if isinstance(self._rows, int):
             if self._rows % rows:
                 # The last tile overlaps the one before it.
                 with in_rest.if_any():
-                    self._tile(f.integer(self._rows - rows), rows, j, vectors, mask, source)
+                    self._tile(f.integer(self._rows - rows), rows, j, mask, columns)
             return
         with in_rest.if_any(), f.loop(full * rows, m) as i:
-            self._tile(i, 1, j, vectors, mask, source)
+            self._tile(i, 1, j, mask, columns)
 
-    def _tile(
-        self, i: LlvmValue, rows: int, j: LlvmValue, vectors: int, mask: LlvmValue | None, source: _Columns
-    ) -> None:
+    def _tile(self, i: LlvmValue, rows: int, j: LlvmValue, mask: LlvmValue | None, columns: Columns) -> None:
         """Adds the sums of a tile, and what follows them."""
         f, plan = self._f, self._plan
         positions = [self._position(i + r) for r in range(rows)]
         left = self._code.buffer(plan.left.name).pointer
         base = self._start(plan.left)
         pointers = [f.element(left, base + self._row_address(p), "float") for p in positions]
-        columns = Columns(source.pointer, vectors, source.mask)
-        sums = ProductTile(f, self._lanes).sums(pointers, columns, self._term_ranges(source.width))
+        terms = [TermRange(*map(self._code.size, (plan.extent(i), plan.left.steps[i]))) for i in plan.sums]
+        sums = ProductTile(f, self._lanes).sums(pointers, columns, terms)
         for position, of_row in zip(positions, sums, strict=True):
             self._finish(position, j, of_row, mask)
-
-    def _term_ranges(self, width: int | None) -> list[TermRange]:
-        """Returns the terms, for a right factor whose terms are a width apart, or in place if it has none."""
-        plan, size = self._plan, self._code.size
-        out: list[TermRange] = []
-        for n, name in enumerate(plan.sums):
-            packed_step = None if width is None else _product(map(plan.extent, plan.sums[n + 1 :])) * width
-            right_step = plan.right.steps[name] if packed_step is None else packed_step
-            out.append(TermRange(size(plan.extent(name)), size(plan.left.steps[name]), size(right_step)))
-        return out
 
     def _position(self, row: LlvmValue) -> dict[str, LlvmValue]:
         """Returns the values of the indices of a row."""
@@ -338,17 +344,6 @@ class ContractionCode:
                 with code.bound(plan.column, j + v * self._lanes, self._lanes, last):
                     code.assume(plan.fold, x)
                     code.store(code.value(plan.kernel.body), plan.kernel, self._out)
-
-
-class _Columns(NamedTuple):
-    """The right factor of a panel: a pointer, and the distance of terms if it is packed.
-
-    The last vector has a mask where it is a part of one that is not padded.
-    """
-
-    pointer: LlvmValue
-    width: int | None
-    mask: LlvmValue | None
 
 
 def _product(dims: Iterable[Dim]) -> Dim:

@@ -7,7 +7,7 @@ are vectors, in panels of as many columns as a tile has.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,22 +77,70 @@ def _panels(columns: int, vectors: int, lanes: int) -> Iterator[tuple[int, int]]
 
 
 class TermRange(NamedTuple):
-    """Terms of sums, and how far both factors are from one to the next, in elements."""
+    """Terms of sums, and how far the left factor is from one to the next, in elements."""
 
     length: LlvmValue
     left_step: LlvmValue
-    right_step: LlvmValue
 
 
-class Columns(NamedTuple):
-    """The vectors of columns of a tile: where the first one is for the first term.
+class Columns(Protocol):
+    """The vectors of columns of a tile, for the first term of some: how they are read, and what they are."""
+
+    @property
+    def vectors(self) -> int:
+        """The number of vectors."""
+        ...
+
+    def rounds(self, terms: int | None) -> tuple[int, ...]:
+        """Returns how many of the innermost terms are added in a round of the first loop, and of each one after it."""
+        ...
+
+    def moved(self, depth: int, k: LlvmValue) -> Columns:
+        """Returns the columns at a value of one of the summed indices, the outermost one being number 0."""
+        ...
+
+    def neighbours(self, depth: int, k: LlvmValue, count: int) -> Sequence[Columns]:
+        """Returns the columns at some values of the innermost index, from `k` on."""
+        ...
+
+    def vector(self, n: int) -> LlvmValue:
+        """Returns a vector of columns at the term."""
+        ...
+
+
+class PlainColumns(NamedTuple):
+    """Columns that lie as they are: where the first one is, and how far each index moves it, in elements.
 
     The last vector has a mask where it is a part of one that is not padded.
     """
 
+    function: Function
+    type: LlvmType
     pointer: LlvmValue
     vectors: int
+    steps: tuple[LlvmValue, ...]
     mask: LlvmValue | None = None
+
+    def rounds(self, terms: int | None) -> tuple[int, ...]:
+        """Returns how many terms are added in a round; see `Columns`."""
+        del terms
+        return UNROLLED_TERMS, 1
+
+    def moved(self, depth: int, k: LlvmValue) -> PlainColumns:
+        """Returns the columns at a value of an index; see `Columns`."""
+        return self._replace(pointer=self.function.element(self.pointer, k * self.steps[depth], self.type.scalar))
+
+    def neighbours(self, depth: int, k: LlvmValue, count: int) -> Sequence[Columns]:
+        """Returns the columns at some values of an index; see `Columns`."""
+        return [self.moved(depth, k + n) for n in range(count)]
+
+    def vector(self, n: int) -> LlvmValue:
+        """Returns a vector of columns; see `Columns`."""
+        f = self.function
+        pointer = f.element(self.pointer, f.integer(n * self.type.lanes), self.type.scalar)
+        if self.mask is None or n < self.vectors - 1:
+            return f.load(pointer, self.type)
+        return f.masked_load(pointer, self.mask, f.constant(self.type, 0.0))
 
 
 class ProductTile:
@@ -105,48 +153,43 @@ class ProductTile:
     def sums(self, left: Sequence[LlvmValue], columns: Columns, terms: Sequence[TermRange]) -> list[list[LlvmValue]]:
         """Returns the sums of all terms for each row, given by a pointer to its first number, and each vector."""
         sums = [[self._f.variable(self._type, 0.0) for _ in range(columns.vectors)] for _ in left]
-        self._add(left, columns, terms, sums)
+        self._add(left, columns, terms, 0, sums)
         return [[s.get() for s in of_row] for of_row in sums]
 
     def _add(
-        self, left: Sequence[LlvmValue], columns: Columns, terms: Sequence[TermRange], sums: list[list[Variable]]
+        self,
+        left: Sequence[LlvmValue],
+        columns: Columns,
+        terms: Sequence[TermRange],
+        depth: int,
+        sums: list[list[Variable]],
     ) -> None:
-        f, (here, *inner) = self._f, terms
-        if inner:
+        f, here = self._f, terms[depth]
+        if depth < len(terms) - 1:
             with f.loop(f.integer(0), here.length) as k:
-                self._add(*self._moved(left, columns, here, k), inner, sums)
+                self._add(self._moved(left, here, k), columns.moved(depth, k), terms, depth + 1, sums)
             return
         count, start = here.length, f.integer(0)
-        for unroll in (UNROLLED_TERMS, 1):
-            if count.number is not None:
-                stop = f.integer(count.number // unroll * unroll)
+        for unroll in columns.rounds(count.number):
+            if count.number is not None and start.number is not None:
+                stop = f.integer(start.number + (count.number - start.number) // unroll * unroll)
                 if stop.number == start.number:
                     continue
             else:
                 stop = f.binary("sdiv", "sdiv", count, unroll) * unroll
             with f.loop(start, stop, unroll) as k:
-                for u in range(unroll):
-                    self._add_term(*self._moved(left, columns, here, k + u), sums)
+                for u, at in enumerate(columns.neighbours(depth, k, unroll)):
+                    self._add_term(self._moved(left, here, k + u), at, sums)
             start = stop
 
-    def _moved(
-        self, left: Sequence[LlvmValue], columns: Columns, terms: TermRange, k: LlvmValue
-    ) -> tuple[list[LlvmValue], Columns]:
-        """Returns the pointers to a term."""
-        f = self._f
-        rows = [f.element(p, k * terms.left_step, F32.scalar) for p in left]
-        pointer = f.element(columns.pointer, k * terms.right_step, F32.scalar)
-        return rows, columns._replace(pointer=pointer)
+    def _moved(self, left: Sequence[LlvmValue], terms: TermRange, k: LlvmValue) -> list[LlvmValue]:
+        """Returns the pointers to a term of each row."""
+        return [self._f.element(p, k * terms.left_step, F32.scalar) for p in left]
 
     def _add_term(self, left: Sequence[LlvmValue], columns: Columns, sums: list[list[Variable]]) -> None:
-        f, type = self._f, self._type
-        vectors: list[LlvmValue] = []
-        for v in range(columns.vectors):
-            pointer = f.element(columns.pointer, f.integer(v * type.lanes), F32.scalar)
-            mask = columns.mask if v == columns.vectors - 1 else None
-            x = f.load(pointer, type) if mask is None else f.masked_load(pointer, mask, f.constant(type, 0.0))
-            vectors.append(x)
+        f = self._f
+        vectors = [columns.vector(n) for n in range(columns.vectors)]
         for pointer, of_row in zip(left, sums, strict=True):
-            x = f.splat(f.load(pointer, F32), type.lanes)
+            x = f.splat(f.load(pointer, F32), self._type.lanes)
             for column, s in zip(vectors, of_row, strict=True):
                 s.set(f.fused_multiply_add(x, column, s.get()))

@@ -23,7 +23,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.runtime.native.contraction_code import Plan, factor_matrix
 from commonir.runtime.native.kernel_code import Buffer, KernelCode
 from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
-from commonir.runtime.native.product_tiles import Columns, ProductTile, TermRange, in_panels, tile_of
+from commonir.runtime.native.product_tiles import Columns, PlainColumns, ProductTile, TermRange, in_panels, tile_of
 from commonir.runtime.native.target import Target
 
 Array = NDArray[Any]
@@ -254,7 +254,8 @@ class WinogradCode:
 
     def _panel(self, left: LlvmValue, right: LlvmValue, out: LlvmValue, j: LlvmValue, vectors: int) -> None:
         f, rows = self._f, self.tile.rows
-        columns = Columns(f.element(right, j * self._w.count(self._w.channel), F32.scalar), vectors)
+        pointer = f.element(right, j * self._w.count(self._w.channel), F32.scalar)
+        columns = PlainColumns(f, self._type, pointer, vectors, (f.integer(vectors * self._lanes),))
         full = self._block // rows * rows
         with f.loop(f.integer(0), f.integer(full), rows) as i:
             self._tile(left, columns, f.element(out, j, F32.scalar), i)
@@ -265,7 +266,7 @@ class WinogradCode:
         f, lanes = self._f, self._lanes
         pointers = [f.element(left, (i + r) * self._channels, F32.scalar) for r in range(self.tile.rows)]
         channels = f.integer(self._w.count(self._w.channel))
-        terms = [TermRange(channels, f.integer(1), f.integer(columns.vectors * lanes))]
+        terms = [TermRange(channels, f.integer(1))]
         for r, of_row in enumerate(ProductTile(f, lanes).sums(pointers, columns, terms)):
             for v, x in enumerate(of_row):
                 f.store(x, f.element(out, (i + r) * self._columns + v * lanes, F32.scalar))
