@@ -1,9 +1,10 @@
-"""The native engine against onnxruntime on ONNX models, both on one thread, in one process, by turns.
+"""The native engine against onnxruntime on ONNX models, both on as many threads, in one process, by turns.
 
-Printed are the CPU times of both (the tenth percentile of the rounds), their ratio, the time that compiling took, and
-the largest difference of an output, over its largest element. Sizes that are not fixed are 8.
+Printed are the times of both (the tenth percentile of the rounds), their ratio, the time that compiling took, and the
+largest difference of an output, over its largest element. Times are CPU times on one thread, and wall times on several:
+these need a machine that does nothing else. Sizes that are not fixed are 8.
 
-    python -m benchmarks.native_engine MODEL.onnx ... [--rounds N]
+    python -m benchmarks.native_engine MODEL.onnx ... [--rounds N] [--threads N]
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from commonir import api
 from commonir.base.arrays import dtype_of
 from commonir.ir.module import Module
 from commonir.ir.types import TensorType
+from commonir.runtime.engine import EngineOptions
 from commonir.runtime.native.engine import ENGINE
 
 Array = NDArray[Any]
@@ -42,14 +44,18 @@ def inputs_of(module: Module) -> dict[str, Array]:
     return out
 
 
-def times_ms(calls: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Returns the tenth percentile of the CPU times of some calls, which take turns."""
+def times_ms(calls: Mapping[str, Callable[[], object]], rounds: int, threads: int = 1) -> dict[str, float]:
+    """Returns the tenth percentile of the times of some calls, which take turns."""
     taken: dict[str, list[int]] = {name: [] for name in calls}
+    clock = time.process_time_ns if threads == 1 else time.perf_counter_ns
     for _ in range(rounds):
         for name, call in calls.items():
-            start = time.process_time_ns()
+            if threads > 1:
+                # Threads of the other one may still wait for work.
+                call()
+            start = clock()
             call()
-            taken[name].append(time.process_time_ns() - start)
+            taken[name].append(clock() - start)
     return {name: sorted(values)[len(values) // 10] / 1e6 for name, values in taken.items()}
 
 
@@ -59,20 +65,20 @@ def largest_difference(actual: Mapping[str, Array], expected: Sequence[Array]) -
     return max(float(np.max(np.abs(a - e)) / max(np.max(np.abs(e)), 1e-30)) for a, e in pairs)
 
 
-def row_of(path: Path, rounds: int) -> str:
+def row_of(path: Path, rounds: int, threads: int) -> str:
     """Returns the line of a model."""
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     module = api.lower(api.load(path))
     inputs = inputs_of(module)
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     start = time.process_time()
-    executable = ENGINE.prepare(module)
+    executable = ENGINE.prepare(module, options=EngineOptions(threads))
     compiling = time.process_time() - start
     expected = [np.asarray(x) for x in session.run(None, inputs)]
     difference = largest_difference(executable.run(inputs), expected)
     calls = {"native": lambda: executable.run(inputs), "onnxruntime": lambda: session.run(None, inputs)}
-    times = times_ms(calls, rounds)
+    times = times_ms(calls, rounds, threads)
     ratio = times["native"] / times["onnxruntime"]
     columns = f"{times['native']:10.2f} {times['onnxruntime']:15.2f} {ratio:6.2f} {compiling:12.1f} {difference:11.0e}"
     return f"{path.stem:24} {columns}"
@@ -83,10 +89,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", type=Path)
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     print(f"{'model':24} {'native ms':>10} {'onnxruntime ms':>15} {'ratio':>6} {'compiling s':>12} {'difference':>11}")
     for path in arguments.models:
-        print(row_of(path, arguments.rounds), flush=True)
+        print(row_of(path, arguments.rounds, arguments.threads), flush=True)
 
 
 if __name__ == "__main__":
