@@ -47,6 +47,10 @@ FOLDED_ELEMENTS = 1 << 22
 """Nodes of constants are computed while building if they have at most this many elements."""
 
 
+MAX_CONSTANT_DEPTH = 4
+"""Operations between constants outside of a block and a value in it that is computed while building."""
+
+
 class NotAKernel(Exception):
     """The operation is computed in another way than by kernels."""
 
@@ -101,11 +105,17 @@ class GraphBuilder:
 
     def _operand(self, value: Value) -> str:
         """Returns the name of an operand; of a constant outside of the block, which is the same in every run, too."""
-        data = known_data(value) if value not in self._names else None
-        if data is None:
-            return self.input(value)
-        name = self._names[value] = self._constant(data.array())
-        return name
+        if value in self._names:
+            return self._names[value]
+        data = known_data(value)
+        if data is not None:
+            name = self._names[value] = self._constant(data.array())
+            return name
+        if _is_of_constants(value, MAX_CONSTANT_DEPTH):
+            assert isinstance(value.owner, Op)
+            self.add(value.owner)
+            return self._names[value]
+        return self.input(value)
 
     def _nodes_of(self, op: Op, given: Mapping[Value, str]) -> list[str]:
         """Returns the names of the results of an operation."""
@@ -220,6 +230,17 @@ class GraphBuilder:
     def _new_name(self, prefix: str) -> str:
         self._count += 1
         return f"{prefix}{self._count}"
+
+
+def _is_of_constants(value: Value, depth: int) -> bool:
+    """Returns whether a value is computed from constants by few operations, and is small."""
+    op = value.owner
+    if not isinstance(op, Op) or op.form is not Form.KERNEL or not op.operands or depth == 0:
+        return False
+    type = value.type
+    if not isinstance(type, TensorType) or not type.is_static or _count(type.static_shape) > FOLDED_ELEMENTS:
+        return False
+    return all(known_data(v) is not None or _is_of_constants(v, depth - 1) for v in op.operands)
 
 
 def _copy_of(value: Value, name: str) -> Kernel:

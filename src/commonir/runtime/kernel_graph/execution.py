@@ -7,7 +7,8 @@ in the other engines.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from math import prod
 from typing import Any, Protocol
 
@@ -30,6 +31,7 @@ from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
 from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.kernel_graph.loops import Loop, loop_of
 from commonir.runtime.limits import OutOfRange, no_memory, time_is_up
 from commonir.runtime.values import computed, copied, declared, shapes_of
 from commonir.symbolic import Dim, evaluate, symbols
@@ -154,6 +156,7 @@ class GraphExecutable(WithState):
         self.options = options
         self._back_end = back_end
         self._steps: dict[Block, list[Step]] = {}
+        self._loops: dict[Operation, Loop | None] = {}
         self._specializations = Specializations()
         if options.plan_ahead:
             self.steps_of(function.body)
@@ -177,6 +180,17 @@ class GraphExecutable(WithState):
         """Returns an evaluator of single operations."""
         communicator = self.options.communicator
         return Evaluator(dims, self._globals, deadline, depth, self._specializations, _NO_LIMIT, communicator)
+
+    def loop_of(self, op: Operation) -> Loop | None:
+        """Returns a loop that runs without leaving the code of the back end; None for other operations."""
+        if op not in self._loops:
+            self._loops[op] = loop_of(op, self._graph_of)
+        return self._loops[op]
+
+    def _graph_of(self, block: Block) -> GraphStep | None:
+        steps = self.steps_of(block)
+        step = steps[0] if len(steps) == 1 else None
+        return step if isinstance(step, GraphStep) else None
 
     def steps_of(self, block: Block) -> list[Step]:
         """Returns the steps of a block, which are prepared once."""
@@ -234,21 +248,36 @@ class _BlockRunner:
                 self._check_time()
                 self._run_single(op, values)
             return
-        try:
+        with _outside_is_an_error():
             results = step.graph.run(arrays, self._dims)
-        except OutOfRange as error:
-            help = "other inputs may work; `--engine reference` names the operation"
-            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error), help=help)) from None
         values.update(zip(step.outputs, results, strict=True))
 
     def _run_single(self, op: Operation, values: dict[Value, Array]) -> None:
         if is_control(op):
-            results = run_control(op, values, self)
+            results = self._run_loop(op, values) or run_control(op, values, self)
         else:
             evaluator = self._executable.evaluator(self._dims, self._deadline, self._depth)
             results = evaluator.decoded(op) or evaluator.results(op, values)
         values.update(zip(op.results, results, strict=False))
         self._dims.update(result_dims(op, shapes_of(results)))
+
+    def _run_loop(self, op: Operation, values: Mapping[Value, Array]) -> Arrays | None:
+        """Returns the results of a loop that the back end runs by itself; None for other operations."""
+        loop = self._executable.loop_of(op)
+        if loop is None:
+            return None
+        with _outside_is_an_error():
+            return loop.run(values, self._dims, self._check_time)
+
+
+@contextmanager
+def _outside_is_an_error() -> Generator[None]:
+    """Reports a position outside of a tensor."""
+    try:
+        yield
+    except OutOfRange as error:
+        help = "other inputs may work; `--engine reference` names the operation"
+        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error), help=help)) from None
 
 
 def _steps_of(block: Block, back_end: BackEnd) -> list[Step]:

@@ -49,7 +49,7 @@ class Test(NamedTuple):
 
 
 class Rounds(NamedTuple):
-    """Runs of a graph one after another, at most `count`.
+    """Runs of a graph one after another, at most `most` of them.
 
     `initial` are the values of `states` before the first one, and `inputs` all arrays that the graph receives then.
     Slices are taken from the end on if `is_reversed`. Rounds end where a test, or the state with the number
@@ -61,7 +61,7 @@ class Rounds(NamedTuple):
     initial: Sequence[Array]
     read: Sequence[Slice]
     written: Sequence[Slice]
-    count: int
+    most: int
     is_reversed: bool = False
     test: Test | None = None
     condition: int | None = None
@@ -79,12 +79,27 @@ class RepeatableGraph(Protocol):
         ...
 
 
-class Body(NamedTuple):
+class Body(Protocol):
     """A block that is one graph, with the values that it reads and returns."""
 
-    graph: RepeatableGraph
-    inputs: tuple[Value, ...]
-    outputs: tuple[Value, ...]
+    @property
+    def graph(self) -> object:
+        """The graph, which the back end may be able to repeat."""
+        ...
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        """The values that the graph reads."""
+        ...
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        """The values that the graph computes for others."""
+        ...
+
+    def fits(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> bool:
+        """Returns whether the graph computes the operations for inputs of these shapes and these sizes."""
+        ...
 
 
 class Loop(NamedTuple):
@@ -118,7 +133,13 @@ class Loop(NamedTuple):
             isinstance(op, core.Scan) and op.reverse,
             *self._test(values, initial),
         )
-        last = self.body.graph.repeat(rounds, dims, check)
+        if not self.body.fits(rounds.inputs, dims):
+            return None
+        test, condition = rounds.test, self.condition
+        if test is not None and condition is not None and not condition.fits(test.inputs, dims):
+            return None
+        graph = self.body.graph
+        last = graph.repeat(rounds, dims, check) if isinstance(graph, RepeatableGraph) else None
         return None if last is None else (*last, *[s.array for s in stacks])
 
     @property
@@ -151,6 +172,7 @@ class Loop(NamedTuple):
         if condition is None:
             return None, arguments.index(_yielded(op.condition.block)[0])
         known = {**values, **dict(zip(arguments, initial, strict=True))}
+        assert isinstance(condition.graph, RepeatableGraph)
         return Test(condition.graph, [computed(known[v], v.type) for v in condition.inputs]), None
 
 
@@ -170,9 +192,11 @@ def loop_of(op: Operation, body_of: Callable[[Block], Body | None]) -> Loop | No
     block = op.body.block
     body = body_of(block)
     given, count = _yielded(block), len(op.initial)
-    if body is None or (isinstance(op, core.While) and len(given) > count):
+    if body is None or not isinstance(body.graph, RepeatableGraph):
         return None
-    for argument, v in zip(block.arguments, given, strict=False):
+    if isinstance(op, core.While) and len(given) > count:
+        return None
+    for argument, v in zip(block.arguments[:count], given[:count], strict=True):
         if v.type is not argument.type or not _has_known_rank(v) or (v not in body.outputs and v is not argument):
             return None
     if not all(v in body.outputs and _has_known_rank(v) for v in given[count:]):
@@ -183,7 +207,9 @@ def loop_of(op: Operation, body_of: Callable[[Block], Body | None]) -> Loop | No
     condition = body_of(op.condition.block)
     if answer in op.condition.block.arguments:
         return Loop(op, body, None)
-    return Loop(op, body, condition) if condition is not None and condition.outputs == (answer,) else None
+    if condition is None or condition.outputs != (answer,) or not isinstance(condition.graph, RepeatableGraph):
+        return None
+    return Loop(op, body, condition)
 
 
 def _has_known_rank(v: Value) -> bool:

@@ -14,6 +14,7 @@ from commonir.runtime.limits import OutOfRange
 from commonir.runtime.native.buffers import ALIGNMENT, arena_of
 from commonir.runtime.native.compiler import Library
 from commonir.runtime.native.program import MAIN, CompiledProgram
+from commonir.runtime.native.target import Target
 from commonir.runtime.native.team import Team, TeamArguments
 from commonir.runtime.native.workers import Workers
 from commonir.symbolic import evaluate
@@ -30,7 +31,7 @@ SHARED_COST = 1 << 23
 """The cost from which on work is shared: some 100 microseconds, as long as a worker takes to come."""
 
 
-class _Buffers(NamedTuple):
+class Buffers(NamedTuple):
     """Memory for one set of sizes: the table of addresses, with those of inputs and outputs still open.
 
     Scratch memory is at the end of the arena, at the address `scratch`, for one thread after the other. `cost` is that
@@ -57,8 +58,13 @@ class CompiledGraph:
         self._library = Library([program.object_code], program.target)
         self._main = self._library.function(MAIN, 4)
         self._team = Team(self._library, len(program.symbols), workers or Workers()) if threads > 1 else None
-        self._buffers: OrderedDict[tuple[int, ...], _Buffers] = OrderedDict()
+        self._buffers: OrderedDict[tuple[int, ...], Buffers] = OrderedDict()
         self._faults = np.zeros(2, np.int64)
+
+    @property
+    def target(self) -> Target:
+        """The machine that the code is for."""
+        return self._program.target
 
     def run(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> list[Array]:
         """Returns the outputs for arrays of the inputs and values of the symbols.
@@ -66,7 +72,7 @@ class CompiledGraph:
         Raises: OutOfRange when a position read from data is outside of its tensor.
         """
         program = self._program
-        buffers = self._buffers_for(tuple([dims[s] for s in program.symbols]))
+        buffers = self._buffers_for_dims(dims)
         # Keeps copies alive until the end of the run.
         inputs = {t.name: np.ascontiguousarray(a) for t, a in zip(program.inputs, arrays, strict=True)}
         computed = {n: np.empty(shape, dtype) for n, (shape, dtype) in buffers.outputs.items()}
@@ -74,25 +80,38 @@ class CompiledGraph:
             number = self._numbers.get(name)
             if number is not None:
                 buffers.table[number] = array.ctypes.data
-        faults = self._faults.ctypes.data
-        if self._team is not None and buffers.cost >= SHARED_COST:
+        if self._team is not None and self._is_shared(buffers):
+            faults = self._faults.ctypes.data
             arguments = TeamArguments(buffers.table.ctypes.data, faults, buffers.scratch, buffers.scratch_bytes)
             self._team.run(arguments, buffers.sizes, self._threads)
         else:
-            self._main(buffers.table.ctypes.data, buffers.sizes.ctypes.data, faults, buffers.scratch)
-        if self._faults[0]:
-            self._raise_fault(buffers)
+            self._main(*self._arguments(buffers))
+        self._raise_fault(buffers)
         everything = {**program.constants, **dict(zip(inputs, arrays, strict=True)), **computed}
         return [everything[t.name] for t in program.outputs]
 
-    def _raise_fault(self, buffers: _Buffers) -> None:
+    def _arguments(self, buffers: Buffers) -> tuple[int, ...]:
+        """Returns the arguments of the main function."""
+        return buffers.table.ctypes.data, buffers.sizes.ctypes.data, self._faults.ctypes.data, buffers.scratch
+
+    def _raise_fault(self, buffers: Buffers) -> None:
+        """Raises OutOfRange if a fault was stored."""
+        if not self._faults[0]:
+            return
         number, position = [int(v) for v in self._faults]
         self._faults[:] = 0
         check = self._program.checks[number - 1]
         size = _value(check.size, dict(zip(self._program.symbols, [int(v) for v in buffers.sizes], strict=True)))
         raise OutOfRange(f"position {position} on axis {check.axis} of '{check.tensor}', which has size {size}")
 
-    def _buffers_for(self, key: tuple[int, ...]) -> _Buffers:
+    def _is_shared(self, buffers: Buffers) -> bool:
+        """Returns whether threads share the work of a run."""
+        return self._team is not None and buffers.cost >= SHARED_COST
+
+    def _buffers_for_dims(self, dims: Mapping[str, int]) -> Buffers:
+        return self._buffers_for(tuple([dims[s] for s in self._program.symbols]))
+
+    def _buffers_for(self, key: tuple[int, ...]) -> Buffers:
         result = self._buffers.get(key)
         if result is None:
             result = self._buffers[key] = self._new_buffers(key)
@@ -100,7 +119,7 @@ class CompiledGraph:
                 self._buffers.popitem(last=False)
         return result
 
-    def _new_buffers(self, key: tuple[int, ...]) -> _Buffers:
+    def _new_buffers(self, key: tuple[int, ...]) -> Buffers:
         program = self._program
         dims = dict(zip(program.symbols, key, strict=True))
         sizes = {t.name: _value(t.size, dims) * t.dtype.itemsize for t in program.intermediates}
@@ -124,7 +143,7 @@ class CompiledGraph:
         }
         cost = sum([_value(c.units, dims) * c.unit_cost for c in program.calls if c.units != 1])
         sizes_of_loops = np.array(key, np.int64)
-        return _Buffers(table, sizes_of_loops, arena, start + assigned.size_bytes, scratch, cost, outputs)
+        return Buffers(table, sizes_of_loops, arena, start + assigned.size_bytes, scratch, cost, outputs)
 
 
 def _value(dim: Dim, dims: Mapping[str, int]) -> int:

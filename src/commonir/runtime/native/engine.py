@@ -8,11 +8,12 @@ from commonir.ir.module import Module
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.runtime.kernel_graph.graph import KernelGraph
-from commonir.runtime.native.compiled_graph import CompiledGraph
 from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.compiling import compiled
+from commonir.runtime.native.rounds import RepeatableCode
 from commonir.runtime.native.scalar_functions import NotCompiled
 from commonir.runtime.native.workers import Workers, available_processors
+from commonir.runtime.nesting import with_loops
 from commonir.runtime.seeding import with_seeds
 
 
@@ -32,7 +33,7 @@ class NativeEngine:
         if options.memory_limit_bytes is not None:
             message = "the engine 'native' has no memory limit"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
-        prepared = with_seeds(module, options.seed, function).function(function)
+        prepared = with_loops(with_seeds(module, options.seed, function), function).function(function)
         threads = min(options.threads, available_processors())
         return GraphExecutable(prepared, options, MachineCode(threads, self._workers))
 
@@ -44,10 +45,10 @@ class MachineCode:
         self._threads = threads
         self._workers = workers
 
-    def prepare(self, graph: KernelGraph) -> CompiledGraph | None:
+    def prepare(self, graph: KernelGraph) -> RepeatableCode | None:
         """Returns a graph as machine code; None for what the code generator does not know."""
         try:
-            return CompiledGraph(compiled(graph, host_target()), self._threads, self._workers)
+            return RepeatableCode(compiled(graph, host_target()), self._threads, self._workers)
         except NotCompiled:
             return None
 

@@ -7,14 +7,18 @@ that it wrote to, and those of slices move on.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.tuples import NamedTuple
+from commonir.runtime.kernel_graph.loops import Rounds, Slice, State
+from commonir.runtime.native.compiled_graph import CompiledGraph
 from commonir.runtime.native.compiler import Library, object_code
+from commonir.runtime.native.program import MAIN
 from commonir.runtime.native.target import Target
 
 Array = NDArray[Any]
@@ -107,20 +111,24 @@ def _call(function: str, pack: str, name: str, count: int) -> str:
     return "\n".join(lines)
 
 
-@cache
-def _driver(target: Target, parameters: int) -> tuple[Library, Callable[..., int]]:
-    """Returns the function that runs rounds of functions with some parameters, the third of which is for faults."""
-    fault = (
-        "\n  %{0}_faults = inttoptr i64 %{0}_2 to ptr"
-        "\n  %{0}_number = load i64, ptr %{0}_faults"
-        "\n  %{0}_fault = icmp ne i64 %{0}_number, 0"
-    )
-    text = _DRIVER
-    for function, pack, name in (("%test", "%test_args", "test"), ("%main", "%args", "main")):
-        text = text.replace(f"CALL_{name.upper()}", _call(function, pack, name, parameters) + fault.format(name))
-    library = Library([object_code(text, target)], target)
-    prototype = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 7)
-    return library, prototype(library.address("rounds"))
+class _Driver:
+    """The function that runs rounds of functions with some parameters, of which the third is where faults are."""
+
+    def __init__(self, target: Target, parameters: int) -> None:
+        fault = (
+            "\n  %{0}_faults = inttoptr i64 %{0}_2 to ptr"
+            "\n  %{0}_number = load i64, ptr %{0}_faults"
+            "\n  %{0}_fault = icmp ne i64 %{0}_number, 0"
+        )
+        text = _DRIVER
+        for function, pack, name in (("%test", "%test_args", "test"), ("%main", "%args", "main")):
+            call = _call(function, pack, name, parameters) + fault.format(name)
+            text = text.replace(f"CALL_{name.upper()}", call)
+        self._library = Library([object_code(text, target)], target)
+        self.run = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 7)(self._library.address("rounds"))
+
+
+_driver = cache(_Driver)
 
 
 class Moves:
@@ -153,45 +161,156 @@ MOST_ROUNDS = 1 << 16
 """How many rounds run before the time limit is checked: few at first, as a round may take long."""
 
 
-class Callee:
-    """A compiled function and its arguments."""
+class RepeatableCode(CompiledGraph):
+    """A compiled program that can also run many times in a row; see `RepeatableGraph`."""
 
-    def __init__(self, address: int, arguments: Sequence[int]) -> None:
-        self.address = address
-        self.arguments = np.array(arguments, np.int64)
+    def repeat(self, rounds: Rounds, dims: Mapping[str, int], check: Callable[[], None]) -> list[Array] | None:
+        """Returns the last values of all states, or None if it cannot; `check` is called now and then.
 
+        Threads share the work of one round, and do not run several in a row.
+        """
+        test = None if rounds.test is None else rounds.test.graph
+        if not self._computes_outputs() or self._is_shared(self._buffers_for_dims(dims)):
+            return None
+        if test is not None and not (isinstance(test, RepeatableCode) and test._computes_outputs()):
+            return None
+        return _Repetition(self, test, rounds, dims).run(check)
 
-def run_rounds(
-    target: Target,
-    main: Callee,
-    test: Callee | None,
-    answer: int,
-    moves: Moves,
-    most: int,
-    check: Callable[[], None],
-) -> int:
-    """Returns how many rounds ran, which end with a fault, a false answer, or after `most` of them.
+    def _computes_outputs(self) -> bool:
+        """Returns whether all outputs are results of kernels, and none is an input or a constant."""
+        known = {*self._program.constants, *[t.name for t in self._program.inputs]}
+        return not any(t.name in known for t in self._program.outputs)
 
-    `answer` is where the address of the answer is, 0 if there is none.
-    """
-    library, driver = _driver(target, len(main.arguments))
-    encoded = moves.encoded()
-    ran, chunk = 0, FIRST_ROUNDS
-    while ran < most:
-        count = min(chunk, most - ran)
-        done = driver(
-            count,
-            0 if test is None else test.address,
-            0 if test is None else test.arguments.ctypes.data,
-            answer,
-            main.address,
-            main.arguments.ctypes.data,
-            encoded.ctypes.data,
+    def frame(self, inputs: Sequence[Array], dims: Mapping[str, int]) -> Frame:
+        """Returns the table for some sizes, with the addresses of inputs, and what is needed to run with it."""
+        buffers = self._buffers_for_dims(dims)
+        kept = [np.ascontiguousarray(a) for a in inputs]
+        frame = Frame(
+            {name: buffers.table.ctypes.data + 8 * n for name, n in self._numbers.items()},
+            [t.name for t in self._program.inputs],
+            [t.name for t in self._program.outputs],
+            buffers.outputs,
+            self._library.address(MAIN),
+            np.array(self._arguments(buffers), np.int64),
+            lambda: self._raise_fault(buffers),
+            [],
         )
-        ran += done
-        if done < count:
-            break
-        check()
-        chunk = min(2 * chunk, MOST_ROUNDS)
-    del library
-    return ran
+        for name, array in zip(frame.inputs, kept, strict=True):
+            frame.put(name, array)
+        return frame
+
+
+class Frame(NamedTuple):
+    """A table of a compiled graph that rounds change: where the address of each tensor is, and its main function."""
+
+    places: dict[str, int]
+    inputs: list[str]
+    outputs: list[str]
+    shapes: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
+    main: int
+    arguments: Array
+    raise_fault: Callable[[], None]
+    kept: list[Array]
+
+    def place(self, name: str) -> int:
+        """Returns where the address of a tensor is; of one that no kernel uses, a place that nothing reads."""
+        if name not in self.places:
+            spare = np.zeros(1, np.int64)
+            self.kept.append(spare)
+            self.places[name] = spare.ctypes.data
+        return self.places[name]
+
+    def put(self, name: str, array: Array, offset_bytes: int = 0) -> None:
+        """Makes an array the memory of a tensor."""
+        self.kept.append(array)
+        ctypes.c_int64.from_address(self.place(name)).value = array.ctypes.data + offset_bytes
+
+
+class _Repetition:
+    """Rounds of a graph: what its table has before the first one, and how that moves.
+
+    Outputs that are not slices are written to two arrays by turns, so that a round can read those of the one before.
+    """
+
+    def __init__(
+        self, graph: RepeatableCode, test: RepeatableCode | None, rounds: Rounds, dims: Mapping[str, int]
+    ) -> None:
+        self._target = graph.target
+        self._rounds = rounds
+        self._moves = Moves()
+        self._body = graph.frame(rounds.inputs, dims)
+        self._test: Frame | None = None
+        self._answer = np.ones(1, np.bool_)
+        self._written: dict[int, tuple[Array, Array]] = {}
+        self._stacked = {s.number: s for s in reversed(rounds.written)}
+        self._places = np.zeros(len(rounds.states), np.int64)
+        for s in rounds.read:
+            self._move(self._body.inputs[s.number], s)
+        for s in self._stacked.values():
+            self._move(self._body.outputs[s.number], s)
+        self._place_outputs()
+        if test is not None and rounds.test is not None:
+            self._test = test.frame(rounds.test.inputs, dims)
+            self._test.put(self._test.outputs[0], self._answer)
+        for n, state in enumerate(rounds.states):
+            self._hand_on(n, state)
+
+    def _move(self, name: str, s: Slice) -> None:
+        """Makes the slices of an array the memory of a tensor, one after another."""
+        step = s.array.strides[0] if len(s.array) else 0
+        self._body.put(name, s.array, step * (len(s.array) - 1) if self._rounds.is_reversed else 0)
+        self._moves.step(self._body.place(name), -step if self._rounds.is_reversed else step)
+
+    def _place_outputs(self) -> None:
+        for n, name in enumerate(self._body.outputs):
+            if n not in self._stacked:
+                shape, dtype = self._body.shapes[name]
+                first, second = np.empty(shape, dtype), np.empty(shape, dtype)
+                self._written[n] = first, second
+                self._body.put(name, first)
+                self._moves.alternate(self._body.place(name), first.ctypes.data, second.ctypes.data)
+
+    def _hand_on(self, n: int, state: State) -> None:
+        """Makes what a round writes the value of a state."""
+        self._places[n] = self._rounds.initial[n].ctypes.data
+        if state.written is None:
+            return
+        source = self._body.place(self._body.outputs[state.written])
+        self._moves.copy(self._places.ctypes.data + 8 * n, source)
+        if state.read is not None:
+            self._moves.copy(self._body.place(self._body.inputs[state.read]), source)
+        if state.tested is not None and self._test is not None:
+            self._moves.copy(self._test.place(self._test.inputs[state.tested]), source)
+
+    def run(self, check: Callable[[], None]) -> list[Array]:
+        """Returns the last values of all states."""
+        test, condition = self._test, self._rounds.condition
+        answer = 0
+        if condition is not None:
+            answer = self._places.ctypes.data + 8 * condition
+        elif test is not None:
+            answer = test.place(test.outputs[0])
+        arguments = (0, 0) if test is None else (test.main, test.arguments.ctypes.data)
+        moves = self._moves.encoded()
+        parameters = (*arguments, answer, self._body.main, self._body.arguments.ctypes.data, moves.ctypes.data)
+        driver, ran, together = _driver(self._target, len(self._body.arguments)), 0, FIRST_ROUNDS
+        while ran < self._rounds.most:
+            count = min(together, self._rounds.most - ran)
+            done = driver.run(count, *parameters)
+            ran += done
+            if done < count:
+                break
+            check()
+            together = min(2 * together, MOST_ROUNDS)
+        self._body.raise_fault()
+        if test is not None:
+            test.raise_fault()
+        return [self._last(n, state, ran) for n, state in enumerate(self._rounds.states)]
+
+    def _last(self, n: int, state: State, ran: int) -> Array:
+        if state.written is None or ran == 0:
+            return self._rounds.initial[n]
+        if state.written in self._stacked:
+            array = self._stacked[state.written].array
+            return array[0 if self._rounds.is_reversed else ran - 1]
+        return self._written[state.written][(ran - 1) % 2]

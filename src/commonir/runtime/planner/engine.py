@@ -36,8 +36,8 @@ from commonir.runtime.interpreter.operations import call_algorithm
 from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.limits import OutOfRange, no_memory
+from commonir.runtime.nesting import with_loops
 from commonir.runtime.planner.array_plan import ArrayPlan
-from commonir.runtime.planner.nesting import with_loops
 from commonir.runtime.planner.repeated_binding import Binder
 from commonir.runtime.planner.schedule import BlockSchedule, PlanStep, RecordedRun, Schedule, ScheduleEntry, SingleStep
 from commonir.runtime.planner.segment_planning import Planning, Segment, plan_segment
