@@ -1,0 +1,116 @@
+"""Machine code that runs wherever it lies in memory: made from an object file once, loaded without a linker or LLVM.
+
+Of an ELF object for x86-64, the sections that are loaded are put one after another, and distances between them are
+filled in. Source: System V ABI, ELF-64 object files; AMD64 supplement, section 4.4.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import platform
+import struct
+import sys
+from collections.abc import Callable, Mapping
+
+from commonir.base.tuples import NamedTuple
+
+_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_RELOCATION = struct.Struct("<QIIq")
+_MAGIC = b"\x7fELF\x02\x01"
+_X86_64 = 62
+_CONTENTS, _SYMBOLS, _RELOCATIONS = 1, 2, 4
+_IS_WRITTEN, _IS_LOADED = 1, 2
+_DISTANCES = (2, 4)
+"""R_X86_64_PC32 and R_X86_64_PLT32: 32 bits from the place itself."""
+
+_MAX_ALIGNMENT = 4096
+"""A page: an image starts on one."""
+
+
+class CodeImage(NamedTuple):
+    """Code with its constants, and where its functions start."""
+
+    content: bytes
+    functions: Mapping[str, int]
+
+
+class _Section(NamedTuple):
+    type: int
+    flags: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    alignment: int
+
+
+def is_loadable() -> bool:
+    """Returns whether this process can run images: it is one of Linux on x86-64."""
+    return sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 1 << 32
+
+
+def image_of(object_code: bytes) -> CodeImage | None:
+    """Returns an object file as an image; None if it needs more than distances between its own sections."""
+    if not object_code.startswith(_MAGIC):
+        return None
+    fields = _HEADER.unpack_from(object_code)
+    start, count = fields[6], fields[12]
+    if fields[2] != _X86_64:
+        return None
+    sections = [_section(object_code, start + n * _SECTION.size) for n in range(count)]
+    content = bytearray()
+    places: dict[int, int] = {}
+    for n, s in enumerate(sections):
+        if s.flags & _IS_LOADED and s.size:
+            if s.type != _CONTENTS or s.flags & _IS_WRITTEN or s.alignment > _MAX_ALIGNMENT:
+                return None
+            content += bytes(-len(content) % max(s.alignment, 1))
+            places[n] = len(content)
+            content += object_code[s.offset : s.offset + s.size]
+    table = next((s for s in sections if s.type == _SYMBOLS), None)
+    if table is None:
+        return None
+    symbols = [_SYMBOL.unpack_from(object_code, table.offset + at) for at in range(0, table.size, _SYMBOL.size)]
+    for s in sections:
+        if s.type == _RELOCATIONS and s.info in places:
+            for at in range(s.offset, s.offset + s.size, _RELOCATION.size):
+                place, type, number, addend = _RELOCATION.unpack_from(object_code, at)
+                section, value = symbols[number][3], symbols[number][4]
+                if type not in _DISTANCES or section not in places:
+                    return None
+                here = places[s.info] + place
+                struct.pack_into("<i", content, here, places[section] + value + addend - here)
+    names = sections[table.link].offset
+    functions = {
+        object_code[names + name : object_code.index(b"\0", names + name)].decode(): places[section] + value
+        for name, info, _, section, value, _ in symbols
+        if info & 15 == 2 and section in places
+    }
+    return CodeImage(bytes(content), functions)
+
+
+def _section(object_code: bytes, at: int) -> _Section:
+    _, type, flags, _, offset, size, link, info, alignment, _ = _SECTION.unpack_from(object_code, at)
+    return _Section(type, flags, offset, size, link, info, alignment)
+
+
+class LoadedImage:
+    """An image in memory: its functions can be called while it lives. Raises: OSError where that is forbidden."""
+
+    def __init__(self, image: CodeImage) -> None:
+        self._functions = image.functions
+        self._memory = mmap.mmap(-1, max(len(image.content), 1), prot=mmap.PROT_READ | mmap.PROT_WRITE)
+        self._memory.write(image.content)
+        self._start = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+        protect = ctypes.CDLL(None, use_errno=True).mprotect
+        protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        if protect(self._start, len(self._memory), mmap.PROT_READ | mmap.PROT_EXEC):
+            raise OSError(ctypes.get_errno(), "memory cannot be made executable")
+
+    def function(self, name: str, parameters: int) -> Callable[..., None]:
+        """Returns a function whose parameters are addresses and integers of 64 bits."""
+        prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * parameters)
+        return prototype(self._start + self._functions[name])

@@ -1,0 +1,142 @@
+"""Compiled programs as entries of a cache, and back: a description, object code, and constants that are mapped.
+
+Sizes that are not numbers are stored as text in the syntax of dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.file_cache import ALIGNMENT, Entry, Write
+from commonir.runtime.native.buffers import Lifetime
+from commonir.runtime.native.program import Check, CompiledProgram, Intermediate, KernelCall, ProgramTensor
+from commonir.runtime.native.target import Target
+
+if TYPE_CHECKING:
+    from commonir.symbolic import Dim
+
+Array = NDArray[Any]
+
+OBJECT, CONSTANTS = "object", "constants"
+
+
+def description_of(program: CompiledProgram) -> dict[str, Any]:
+    """Returns a program without its object code and constants, as data that JSON has."""
+    offsets = _offsets(program.constants)
+    return {
+        "target": list(program.target),
+        "symbols": program.symbols,
+        "table": program.table,
+        "inputs": [_of_tensor(t) for t in program.inputs],
+        "outputs": [_of_tensor(t) for t in program.outputs],
+        "intermediates": [
+            [t.name, t.dtype.name, _of_dim(t.size), _of_dim(t.offset), list(t.lifetime)] for t in program.intermediates
+        ],
+        "constants": {n: [a.dtype.name, a.shape, offsets[n]] for n, a in program.constants.items()},
+        "scratch": [_of_dim(d) for d in program.scratch],
+        "checks": [[c.tensor, c.axis, _of_dim(c.size)] for c in program.checks],
+        "calls": [[*c[:4], _of_dim(c.units), c.unit_cost] for c in program.calls],
+    }
+
+
+def sections_of(program: CompiledProgram) -> dict[str, Write]:
+    """Returns what writes the sections of a program."""
+
+    def write_constants(file: BinaryIO) -> None:
+        start = file.tell()
+        for name, offset in _offsets(program.constants).items():
+            file.write(bytes(start + offset - file.tell()))
+            file.write(memoryview(program.constants[name].reshape(-1).view(np.uint8)))
+
+    return {OBJECT: lambda file: file.write(program.object_code), CONSTANTS: write_constants}
+
+
+def program_of(entry: Entry) -> CompiledProgram:
+    """Returns the program of an entry; its constants are the mapped ones."""
+    stored = entry.description["program"]
+    content = entry.sections[CONSTANTS]
+    return CompiledProgram(
+        target=Target(*stored["target"]),
+        object_code=bytes(entry.sections[OBJECT]),
+        symbols=tuple(stored["symbols"]),
+        table=tuple(stored["table"]),
+        inputs=tuple([_tensor_of(t) for t in stored["inputs"]]),
+        outputs=tuple([_tensor_of(t) for t in stored["outputs"]]),
+        intermediates=tuple(
+            [
+                Intermediate(name, _dtype_of(dtype), _dim_of(size), _dim_of(offset), Lifetime(*lifetime))
+                for name, dtype, size, offset, lifetime in stored["intermediates"]
+            ]
+        ),
+        constants={
+            name: _constant_of(content, dtype, shape, offset)
+            for name, (dtype, shape, offset) in stored["constants"].items()
+        },
+        scratch=tuple([_dim_of(d) for d in stored["scratch"]]),
+        checks=tuple([Check(tensor, axis, _dim_of(size)) for tensor, axis, size in stored["checks"]]),
+        calls=tuple(
+            [
+                KernelCall(function, node, tuple(tensors), tuple(symbols), _dim_of(units), cost)
+                for function, node, tensors, symbols, units, cost in stored["calls"]
+            ]
+        ),
+    )
+
+
+def _offsets(constants: Mapping[str, Array]) -> dict[str, int]:
+    """Returns where constants start in their section."""
+    out: dict[str, int] = {}
+    at = 0
+    for name, array in constants.items():
+        at += -at % ALIGNMENT
+        out[name] = at
+        at += array.nbytes
+    return out
+
+
+def _of_tensor(t: ProgramTensor) -> list[Any]:
+    return [t.name, t.dtype.name, [_of_dim(d) for d in t.shape]]
+
+
+def _tensor_of(stored: Sequence[Any]) -> ProgramTensor:
+    name, dtype, shape = stored
+    return ProgramTensor(name, _dtype_of(dtype), tuple([_dim_of(d) for d in shape]))
+
+
+def _constant_of(content: memoryview, dtype: str, shape: Sequence[int], offset: int) -> Array:
+    count = int(np.prod(shape, dtype=np.int64))
+    return np.frombuffer(content, _dtype_of(dtype), count, offset).reshape(shape) if count else np.empty(shape, dtype)
+
+
+def _dtype_of(name: str) -> np.dtype[Any]:
+    if name in _NUMPY_TYPES:
+        return np.dtype(name)
+    from commonir.base.arrays import dtype_of  # noqa: PLC0415  the types of another package
+
+    return dtype_of(name)
+
+
+_NUMPY_TYPES = frozenset(
+    f"{kind}{bits}" for kind, widths in {"float": (16, 32, 64), "int": (8, 16, 32, 64), "uint": (8, 16, 32, 64)}.items()
+    for bits in widths
+) | {"bool"}
+
+
+def _of_dim(dim: Dim) -> int | str:
+    if isinstance(dim, int):
+        return dim
+    from commonir.symbolic import text  # noqa: PLC0415  only programs of unknown sizes need it
+
+    return text(dim)
+
+
+def _dim_of(stored: int | str) -> Dim:
+    if isinstance(stored, int):
+        return stored
+    from commonir.symbolic import parse  # noqa: PLC0415  as above
+
+    return parse(stored)
