@@ -28,6 +28,9 @@ settings.register_profile("fast", settings.get_profile("everything"), max_exampl
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Tests say themselves where compiled code is stored.
+os.environ["COMMONIR_CACHE_MB"] = "0"
+
 # What a shell starts in the background ignores the key that interrupts, and so would what tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -37,7 +37,7 @@ _PART_WORDS = 1 << 13
 _ABANDONED_SECONDS = 3600
 """The age from which on a temporary file is that of a process that has ended."""
 
-Write = Callable[[BinaryIO], None]
+Write = Callable[[BinaryIO], object]
 
 
 class Entry(NamedTuple):

@@ -16,12 +16,13 @@ from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.kernel_graph.splitting import split_folds
-from commonir.runtime.native.compiler import Library, host_target, object_code
+from commonir.runtime.native.code_loading import loaded_code
+from commonir.runtime.native.compiler import host_target, object_code
 from commonir.runtime.native.compiling import constants_of
 from commonir.runtime.native.graph_code import code_of
 from commonir.runtime.native.program import MAIN
 from commonir.runtime.native.target import Target, target_of
-from commonir.runtime.native.team import Team, TeamArguments
+from commonir.runtime.native.team import Team
 from commonir.runtime.native.workers import Workers
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import evaluate
@@ -82,13 +83,13 @@ def run_guarded(
         table[n] = tensors[name].ctypes.data
     sizes = np.array([dims[s] for s in code.symbols], np.int64)
     faults = np.zeros(2, np.int64)
-    library = Library([object_code(code.text, target)], target)
+    library = loaded_code(object_code(code.text, target), target)
     scratch_bytes = max([evaluate(d, dims) for d in code.scratch], default=0)
     scratch = memory.array((threads * scratch_bytes,), np.dtype(np.uint8), side)
     if threads == 1:
         library.function(MAIN, 4)(table.ctypes.data, sizes.ctypes.data, faults.ctypes.data, scratch.ctypes.data)
     else:
-        arguments = TeamArguments(table.ctypes.data, faults.ctypes.data, scratch.ctypes.data, scratch_bytes)
+        arguments = (table.ctypes.data, faults.ctypes.data, scratch.ctypes.data, scratch_bytes)
         Team(library, len(sizes), Workers()).run(arguments, sizes, threads)
     assert not faults.any()
     return [_result(name, tensors, graph, arrays) for name in graph.outputs]

@@ -22,7 +22,11 @@ _RELOCATION = struct.Struct("<QIIq")
 _MAGIC = b"\x7fELF\x02\x01"
 _X86_64 = 62
 _CONTENTS, _SYMBOLS, _RELOCATIONS = 1, 2, 4
+_UNWINDING = 0x70000001
+"""Tables for exceptions, which nothing raises."""
+
 _IS_WRITTEN, _IS_LOADED = 1, 2
+_TYPE_BITS, _FUNCTION = 15, 2
 _DISTANCES = (2, 4)
 """R_X86_64_PC32 and R_X86_64_PLT32: 32 bits from the place itself."""
 
@@ -47,6 +51,13 @@ class _Section(NamedTuple):
     alignment: int
 
 
+class _Symbol(NamedTuple):
+    name: str
+    is_function: bool
+    section: int
+    value: int
+
+
 def is_loadable() -> bool:
     """Returns whether this process can run images: it is one of Linux on x86-64."""
     return sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 1 << 32
@@ -54,42 +65,44 @@ def is_loadable() -> bool:
 
 def image_of(object_code: bytes) -> CodeImage | None:
     """Returns an object file as an image; None if it needs more than distances between its own sections."""
-    if not object_code.startswith(_MAGIC):
+    fields = _HEADER.unpack_from(object_code) if object_code.startswith(_MAGIC) else None
+    if fields is None or fields[2] != _X86_64:
         return None
-    fields = _HEADER.unpack_from(object_code)
     start, count = fields[6], fields[12]
-    if fields[2] != _X86_64:
-        return None
     sections = [_section(object_code, start + n * _SECTION.size) for n in range(count)]
-    content = bytearray()
-    places: dict[int, int] = {}
+    table = next((s for s in sections if s.type == _SYMBOLS), None)
+    content, places = bytearray(), dict[int, int]()
     for n, s in enumerate(sections):
-        if s.flags & _IS_LOADED and s.size:
+        if s.flags & _IS_LOADED and s.size and s.type != _UNWINDING:
             if s.type != _CONTENTS or s.flags & _IS_WRITTEN or s.alignment > _MAX_ALIGNMENT:
                 return None
             content += bytes(-len(content) % max(s.alignment, 1))
             places[n] = len(content)
             content += object_code[s.offset : s.offset + s.size]
-    table = next((s for s in sections if s.type == _SYMBOLS), None)
     if table is None:
         return None
-    symbols = [_SYMBOL.unpack_from(object_code, table.offset + at) for at in range(0, table.size, _SYMBOL.size)]
+    symbols = _symbols(object_code, table, sections[table.link])
     for s in sections:
         if s.type == _RELOCATIONS and s.info in places:
             for at in range(s.offset, s.offset + s.size, _RELOCATION.size):
                 place, type, number, addend = _RELOCATION.unpack_from(object_code, at)
-                section, value = symbols[number][3], symbols[number][4]
-                if type not in _DISTANCES or section not in places:
+                symbol = symbols[int(number)]
+                if type not in _DISTANCES or symbol.section not in places:
                     return None
                 here = places[s.info] + place
-                struct.pack_into("<i", content, here, places[section] + value + addend - here)
-    names = sections[table.link].offset
-    functions = {
-        object_code[names + name : object_code.index(b"\0", names + name)].decode(): places[section] + value
-        for name, info, _, section, value, _ in symbols
-        if info & 15 == 2 and section in places
-    }
+                struct.pack_into("<i", content, here, places[symbol.section] + symbol.value + addend - here)
+    functions = {s.name: places[s.section] + s.value for s in symbols if s.is_function and s.section in places}
     return CodeImage(bytes(content), functions)
+
+
+def _symbols(object_code: bytes, table: _Section, strings: _Section) -> list[_Symbol]:
+    out: list[_Symbol] = []
+    for at in range(table.offset, table.offset + table.size, _SYMBOL.size):
+        name, info, _, section, value, _ = _SYMBOL.unpack_from(object_code, at)
+        start = strings.offset + name
+        text = object_code[start : object_code.index(b"\0", start)].decode()
+        out.append(_Symbol(text, info & _TYPE_BITS == _FUNCTION, section, value))
+    return out
 
 
 def _section(object_code: bytes, at: int) -> _Section:
@@ -113,4 +126,8 @@ class LoadedImage:
     def function(self, name: str, parameters: int) -> Callable[..., None]:
         """Returns a function whose parameters are addresses and integers of 64 bits."""
         prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * parameters)
-        return prototype(self._start + self._functions[name])
+        return prototype(self.address(name))
+
+    def address(self, name: str) -> int:
+        """Returns the address of a function."""
+        return self._start + self._functions[name]

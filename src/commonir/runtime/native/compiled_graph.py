@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from commonir.base.tuples import NamedTuple
 from commonir.runtime.limits import OutOfRange
 from commonir.runtime.native.buffers import ALIGNMENT, arena_of
-from commonir.runtime.native.compiler import Library
+from commonir.runtime.native.code_loading import CodeLibrary, loaded_code
 from commonir.runtime.native.program import MAIN, CompiledProgram
 from commonir.runtime.native.target import Target
-from commonir.runtime.native.team import Team, TeamArguments
-from commonir.runtime.native.workers import Workers
-from commonir.symbolic import evaluate
 
 if TYPE_CHECKING:
+    from commonir.runtime.native.team import Team
+    from commonir.runtime.native.workers import Workers
     from commonir.symbolic import Dim
 
 Array = NDArray[Any]
@@ -55,9 +54,9 @@ class CompiledGraph:
         self._program = program
         self._threads = threads
         self._numbers = {name: n for n, name in enumerate(program.table)}
-        self._library = Library([program.object_code], program.target)
+        self._library = loaded_code(program.object_code, program.target)
         self._main = self._library.function(MAIN, 4)
-        self._team = Team(self._library, len(program.symbols), workers or Workers()) if threads > 1 else None
+        self._team = _team_of(self._library, program, workers) if threads > 1 else None
         self._buffers: OrderedDict[tuple[int, ...], Buffers] = OrderedDict()
         self._faults = np.zeros(2, np.int64)
 
@@ -81,9 +80,8 @@ class CompiledGraph:
             if number is not None:
                 buffers.table[number] = array.ctypes.data
         if self._team is not None and self._is_shared(buffers):
-            faults = self._faults.ctypes.data
-            arguments = TeamArguments(buffers.table.ctypes.data, faults, buffers.scratch, buffers.scratch_bytes)
-            self._team.run(arguments, buffers.sizes, self._threads)
+            addresses = buffers.table.ctypes.data, self._faults.ctypes.data, buffers.scratch, buffers.scratch_bytes
+            self._team.run(addresses, buffers.sizes, self._threads)
         else:
             self._main(*self._arguments(buffers))
         self._raise_fault(buffers)
@@ -146,5 +144,17 @@ class CompiledGraph:
         return Buffers(table, sizes_of_loops, arena, start + assigned.size_bytes, scratch, cost, outputs)
 
 
+def _team_of(library: CodeLibrary, program: CompiledProgram, workers: Workers | None) -> Team:
+    # Only runs in several threads need these.
+    from commonir.runtime.native.team import Team  # noqa: PLC0415
+    from commonir.runtime.native.workers import Workers  # noqa: PLC0415
+
+    return Team(library, len(program.symbols), workers or Workers())
+
+
 def _value(dim: Dim, dims: Mapping[str, int]) -> int:
-    return dim if isinstance(dim, int) else evaluate(dim, dims)
+    if isinstance(dim, int):
+        return dim
+    from commonir.symbolic import evaluate  # noqa: PLC0415  only programs of unknown sizes need it
+
+    return evaluate(dim, dims)

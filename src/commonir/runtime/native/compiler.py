@@ -14,6 +14,7 @@ from typing import Any
 
 from commonir.base.codes import MISSING_PACKAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
+from commonir.runtime.native.compiled_cache import cached_object_code
 from commonir.runtime.native.target import Target, target_of
 
 _PASSES = ("sroa", "simplify_cfg", "loop_rotate", "instruction_combine", "new_gvn", "aggressive_dce", "simplify_cfg")
@@ -45,8 +46,12 @@ def host_target() -> Target:
 
 
 def object_code(text: str, target: Target) -> bytes:
-    """Returns the object code of a module. Raises: InternalError when the text is not a valid module."""
-    return emitted(parsed(text), target, machine_of(target))
+    """Returns the object code of a module, from the cache if it is there.
+
+    Raises: InternalError when the text is not a valid module.
+    """
+    generator = f"LLVM {llvm_binding().llvm_version_info} {_PASSES} {_memory_options(target)}"
+    return cached_object_code(text, target, generator, lambda: emitted(parsed(text), target, machine_of(target)))
 
 
 def parsed(text: str) -> Any:
@@ -73,8 +78,14 @@ def emitted(module: Any, target: Target, machine: Any) -> bytes:
 def machine_of(target: Target, **options: str) -> Any:
     """Returns LLVM's code generator for a processor; for code in memory by default."""
     chosen = llvm_binding().Target.from_triple(target.triple)
-    options = {"codemodel": "jitdefault", **options}
+    options = {**_memory_options(target), **options}
     return chosen.create_target_machine(cpu=target.cpu, features=target.features, opt=2, **options)
+
+
+def _memory_options(target: Target) -> dict[str, str]:
+    """Returns how code refers to addresses: where it becomes an image, by distances."""
+    is_image = target.triple.startswith("x86_64") and "linux" in target.triple
+    return {"reloc": "pic", "codemodel": "small"} if is_image else {"codemodel": "jitdefault"}
 
 
 class Library:

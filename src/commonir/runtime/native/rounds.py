@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.runtime.kernel_graph.loops import Rounds, Slice, State
+from commonir.runtime.native.code_loading import loaded_code
 from commonir.runtime.native.compiled_graph import CompiledGraph
-from commonir.runtime.native.compiler import Library, object_code
+from commonir.runtime.native.compiler import object_code
 from commonir.runtime.native.program import MAIN
 from commonir.runtime.native.target import Target
 
@@ -124,7 +125,7 @@ class _Driver:
         for function, pack, name in (("%test", "%test_args", "test"), ("%main", "%args", "main")):
             call = _call(function, pack, name, parameters) + fault.format(name)
             text = text.replace(f"CALL_{name.upper()}", call)
-        self._library = Library([object_code(text, target)], target)
+        self._library = loaded_code(object_code(text, target), target)
         self.run = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 7)(self._library.address("rounds"))
 
 

@@ -6,6 +6,7 @@ Sizes that are not numbers are stored as text in the syntax of dimensions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -34,7 +35,8 @@ def description_of(program: CompiledProgram) -> dict[str, Any]:
         "inputs": [_of_tensor(t) for t in program.inputs],
         "outputs": [_of_tensor(t) for t in program.outputs],
         "intermediates": [
-            [t.name, t.dtype.name, _of_dim(t.size), _of_dim(t.offset), list(t.lifetime)] for t in program.intermediates
+            [t.name, t.dtype.name, _of_dim(t.size), _of_dim(t.offset), list(t.lifetime), t.has_border]
+            for t in program.intermediates
         ],
         "constants": {n: [a.dtype.name, a.shape, offsets[n]] for n, a in program.constants.items()},
         "scratch": [_of_dim(d) for d in program.scratch],
@@ -50,7 +52,7 @@ def sections_of(program: CompiledProgram) -> dict[str, Write]:
         start = file.tell()
         for name, offset in _offsets(program.constants).items():
             file.write(bytes(start + offset - file.tell()))
-            file.write(memoryview(program.constants[name].reshape(-1).view(np.uint8)))
+            file.write(program.constants[name].reshape(-1).view(np.uint8).data)
 
     return {OBJECT: lambda file: file.write(program.object_code), CONSTANTS: write_constants}
 
@@ -68,8 +70,8 @@ def program_of(entry: Entry) -> CompiledProgram:
         outputs=tuple([_tensor_of(t) for t in stored["outputs"]]),
         intermediates=tuple(
             [
-                Intermediate(name, _dtype_of(dtype), _dim_of(size), _dim_of(offset), Lifetime(*lifetime))
-                for name, dtype, size, offset, lifetime in stored["intermediates"]
+                Intermediate(name, _dtype_of(dtype), _dim_of(size), _dim_of(offset), Lifetime(*lifetime), border)
+                for name, dtype, size, offset, lifetime, border in stored["intermediates"]
             ]
         ),
         constants={
@@ -113,17 +115,12 @@ def _constant_of(content: memoryview, dtype: str, shape: Sequence[int], offset: 
 
 
 def _dtype_of(name: str) -> np.dtype[Any]:
-    if name in _NUMPY_TYPES:
+    try:
         return np.dtype(name)
-    from commonir.base.arrays import dtype_of  # noqa: PLC0415  the types of another package
-
-    return dtype_of(name)
-
-
-_NUMPY_TYPES = frozenset(
-    f"{kind}{bits}" for kind, widths in {"float": (16, 32, 64), "int": (8, 16, 32, 64), "uint": (8, 16, 32, 64)}.items()
-    for bits in widths
-) | {"bool"}
+    except TypeError:
+        # Types such as bfloat16 have names once their package is loaded.
+        import_module("ml_dtypes")
+        return np.dtype(name)
 
 
 def _of_dim(dim: Dim) -> int | str:

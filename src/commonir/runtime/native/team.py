@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.tuples import NamedTuple
 from commonir.runtime.native.buffers import ALIGNMENT
-from commonir.runtime.native.compiler import Library
+from commonir.runtime.native.code_loading import CodeLibrary
 from commonir.runtime.native.team_code import (
     FAULTS,
     HELP,
@@ -26,19 +25,10 @@ from commonir.runtime.native.team_code import (
 from commonir.runtime.native.workers import Workers, yielding_function
 
 
-class TeamArguments(NamedTuple):
-    """The arguments of a graph that are addresses, and the bytes of scratch memory that each thread has."""
-
-    table: int
-    faults: int
-    scratch: int
-    scratch_bytes: int
-
-
 class Team:
     """The threads that run a compiled graph together. One run at a time may go on."""
 
-    def __init__(self, library: Library, symbols: int, workers: Workers) -> None:
+    def __init__(self, library: CodeLibrary, symbols: int, workers: Workers) -> None:
         self._library = library
         self._workers = workers
         self._run_shared = library.function(RUN_SHARED, 1)
@@ -50,8 +40,12 @@ class Team:
         self._address: int = self._words.ctypes.data
         self._words[YIELD] = yielding_function()
 
-    def run(self, arguments: TeamArguments, sizes: NDArray[Any], threads: int) -> None:
-        """Runs the graph in up to so many threads, this one among them."""
+    def run(self, arguments: tuple[int, int, int, int], sizes: NDArray[Any], threads: int) -> None:
+        """Runs the graph in up to so many threads, this one among them.
+
+        The arguments are the addresses of the table, of faults and of scratch memory, and the bytes of scratch memory
+        that each thread has.
+        """
         words = self._words
         words[TABLE], words[FAULTS], words[SCRATCH], words[SCRATCH_BYTES] = arguments
         words[SIZES : SIZES + len(sizes)] = sizes
