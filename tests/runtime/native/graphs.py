@@ -16,6 +16,7 @@ from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.kernel_graph.splitting import split_folds
+from commonir.runtime.kernel_graph.strips import use_strips
 from commonir.runtime.native.code_loading import loaded_code
 from commonir.runtime.native.compiler import host_target, object_code
 from commonir.runtime.native.compiling import constants_of
@@ -61,6 +62,7 @@ def run_guarded(
 ) -> list[Array]:
     """Returns the outputs; every tensor has memory of its own with pages without access beside it."""
     layouts = assign_layouts(graph)
+    use_strips(graph, layouts)
     code = code_of(graph, layouts, target)
     constants = constants_of(graph, code)
     memory = GuardedMemory()

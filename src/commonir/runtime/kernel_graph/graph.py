@@ -26,14 +26,32 @@ class TensorSpec(NamedTuple):
     element: ElementType
 
 
+class Strips(NamedTuple):
+    """How a node is computed for some rows at a time: by parts, each of which reads the one before.
+
+    There is a strip for each position on the `outer` axes and each `rows` of all `row_count`; the last one overlaps the
+    one before it. The positions are symbols in the kernels of the parts. `outer_axes`, `row_axis` and
+    `column_axis` are those of the node; its other axes have one position.
+    """
+
+    outer: tuple[int, ...]
+    row_count: int
+    rows: int
+    parts: tuple[KernelNode, ...]
+    outer_axes: tuple[int, ...]
+    row_axis: int
+    column_axis: int
+
+
 class KernelNode:
     """A tensor, and the kernel that computes it with the extents of its indices.
 
-    `origins` are the names of the operations that it computes, of which the first is the last one of the program.
+    `strips` says how it is computed if it is not at once. `origins` are the names of the operations that it computes,
+    of which the first is the last one of the program.
     `KernelGraph.replace_kernel` changes it.
     """
 
-    __slots__ = ("accesses", "extents", "kernel", "name", "origins", "reads", "spec")
+    __slots__ = ("accesses", "extents", "kernel", "name", "origins", "reads", "spec", "strips")
 
     def __init__(
         self, name: str, kernel: Kernel, extents: Mapping[str, Dim], spec: TensorSpec, origins: tuple[str, ...] = ()
@@ -41,6 +59,7 @@ class KernelNode:
         self.name = name
         self.spec = spec
         self.origins = origins
+        self.strips: Strips | None = None
         self.assign(kernel, extents)
 
     def assign(self, kernel: Kernel, extents: Mapping[str, Dim]) -> None:
@@ -140,6 +159,16 @@ class KernelGraph:
             if not self._users[name] and name in self.nodes and name not in self.outputs:
                 removed = self.nodes.pop(name)
                 pending += [(name, read) for read in removed.reads]
+
+    def replace_by_strips(self, node: KernelNode, strips: Strips) -> None:
+        """Computes a node by parts; nodes that nothing reads any more are removed."""
+        before = node.reads
+        inner = {part.name for part in strips.parts}
+        node.strips = strips
+        node.origins = tuple([o for part in reversed(strips.parts) for o in part.origins])
+        node.reads = list(dict.fromkeys([r for part in strips.parts for r in part.reads if r not in inner]))
+        self._use(node)
+        self._release(node.name, [name for name in before if name not in node.reads])
 
     def remove_unused(self) -> None:
         """Removes nodes and constants that no output needs."""

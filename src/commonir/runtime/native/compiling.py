@@ -13,6 +13,7 @@ from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
 from commonir.runtime.kernel_graph.splitting import split_folds
+from commonir.runtime.kernel_graph.strips import use_strips
 from commonir.runtime.native.buffers import Lifetime
 from commonir.runtime.native.compiler import object_code
 from commonir.runtime.native.graph_code import GraphCode, code_of
@@ -39,6 +40,7 @@ def generated_program(graph: KernelGraph, target: Target) -> GeneratedProgram:
     fuse_nodes(graph)
     split_folds(graph)
     layouts = assign_layouts(graph)
+    use_strips(graph, layouts)
     code = code_of(graph, layouts, target)
     program = CompiledProgram(
         target=target,

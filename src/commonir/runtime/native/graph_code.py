@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from commonir.base.tuples import NamedTuple
 from commonir.notation import Expr
 from commonir.runtime.kernel_graph.canonical import canonical_key
-from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
+from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.native.contraction_code import ContractionCode, Plan, packed, plan_of
 from commonir.runtime.native.kernel_code import Buffer, KernelCode, Scratch
@@ -23,6 +23,7 @@ from commonir.runtime.native.loop_kernel import LoopKernel, loop_kernels, simpli
 from commonir.runtime.native.product_tiles import Tile
 from commonir.runtime.native.program import MAIN, Check, KernelCall
 from commonir.runtime.native.residues import split_residues
+from commonir.runtime.native.strip_code import PartCall, StripCode, layout_of_part, strip_count
 from commonir.runtime.native.target import Target
 from commonir.runtime.native.team_code import add_team_functions
 from commonir.runtime.native.winograd_code import WinogradCode, WinogradPlan, transformed_weights, winograd_plan
@@ -89,12 +90,14 @@ class _KernelFunction(NamedTuple):
     tensors: tuple[tuple[int, ConstantForm | None], ...]
     units: Dim
     unit_cost: int
+    scratch: tuple[Dim, ...]
 
 
 class _GraphWriter:
     def __init__(self, graph: KernelGraph, layouts: Mapping[str, MemoryLayout], target: Target) -> None:
         self.graph = graph
-        self.layouts = layouts
+        self.layouts = dict(layouts)
+        self.specs = {name: graph.spec(name) for name in (*graph.inputs, *graph.nodes)}
         self.target = target
         self.module = Module(target.function_attributes)
         self.checks: list[Check] = []
@@ -131,6 +134,15 @@ class _GraphWriter:
 
     def _call(self, node: KernelNode) -> KernelCall:
         """Returns the call that computes a node; a function is added if no equal one is there."""
+        if node.strips is not None:
+            return self._call_of_strips(node, node.strips)
+        function = self._function_of(node)
+        self._scratch.update(dict.fromkeys(function.scratch))
+        work = function.units, function.unit_cost
+        return KernelCall(function.name, node.name, tuple(self._tensors(function, node)), function.symbols, *work)
+
+    def _function_of(self, node: KernelNode) -> _KernelFunction:
+        """Returns the function that computes a node, which is added if no equal one is there."""
         key = (canonical_key(node), tuple([self._storage_key(name) for name in _operands(node)]))
         function = self._functions_by_key.get(key)
         if function is None:
@@ -139,6 +151,10 @@ class _GraphWriter:
             if len(self.checks) == checks:
                 # A check has a number of its own, so its code is not shared.
                 self._functions_by_key[key] = function
+        return function
+
+    def _tensors(self, function: _KernelFunction, node: KernelNode) -> list[str]:
+        """Returns the tensors that a function receives for a node."""
         tensors: list[str] = []
         for number, form in function.tensors:
             name = _operands(node)[number]
@@ -147,29 +163,52 @@ class _GraphWriter:
                 name = own.name
                 self.forms.setdefault(name, own)
             tensors.append(name)
-        work = function.units, function.unit_cost
-        return KernelCall(function.name, node.name, tuple(tensors), function.symbols, *work)
+        return tensors
+
+    def _call_of_strips(self, node: KernelNode, strips: Strips) -> KernelCall:
+        """Returns the call of a function that computes a node by strips, with functions for the parts."""
+        layout = self.layouts[node.name]
+        for part in strips.parts[:-1]:
+            self.layouts[part.name] = layout_of(part.spec.shape)
+        last = strips.parts[-1]
+        self.layouts[last.name] = layout_of_part(layout, strips)
+        self.specs.update({part.name: part.spec for part in strips.parts})
+        functions = [self._function_of(part) for part in strips.parts]
+        tensors = [self._tensors(f, part) for f, part in zip(functions, strips.parts, strict=True)]
+        calls = [PartCall(f.name, f.symbols, tuple(t)) for f, t in zip(functions, tensors, strict=True)]
+        writer = StripCode(self.module, node.name, strips, layout, calls)
+        inner = [scratch for f in functions for scratch in f.scratch] or [0]
+        self._scratch.update(dict.fromkeys([writer.scratch_bytes + size for size in inner]))
+        name = self._named(writer.function)
+        units = strip_count(strips)
+        cost = sum([f.unit_cost * points_of([f.units]) for f in functions])
+        return KernelCall(name, node.name, writer.tensors, writer.symbols, units, cost)
+
+    def _named(self, function: Function) -> str:
+        """Returns the name of a function, which is added to the module unless an equal one is there."""
+        text = str(function)
+        name = self._functions.get(text)
+        if name is None:
+            name = self._functions[text] = function.name = f"kernel{len(self._functions)}"
+            self.module.functions.append(function)
+        return name
 
     def _storage_key(self, name: str) -> Hashable:
         """Returns what the code of a node depends on in a tensor, besides the kernel."""
         constant = self.graph.constants.get(name)
         if constant is not None:
             return constant.shape, constant.dtype
-        return self.layouts[name], self.graph.spec(name).element
+        return self.layouts[name], self.specs[name].element
 
     def _written(self, node: KernelNode) -> _KernelFunction:
         """Returns the function of a node, which is added unless its code is that of another one."""
         writer = _NodeWriter(self, node)
-        self._scratch.update(dict.fromkeys(writer.scratch.sizes))
-        text = str(writer.function)
-        name = self._functions.get(text)
-        if name is None:
-            name = self._functions[text] = writer.function.name = f"kernel{len(self._functions)}"
-            self.module.functions.append(writer.function)
+        name = self._named(writer.function)
         operands = _operands(node)
         forms = [(n if form is None else form.source, form) for n, form in writer.tensors.items()]
         tensors = tuple([(operands.index(source), form) for source, form in forms])
-        return _KernelFunction(name, tuple(writer.symbols), tensors, writer.division.units, writer.unit_cost)
+        work = writer.division.units, writer.unit_cost
+        return _KernelFunction(name, tuple(writer.symbols), tensors, *work, tuple(writer.scratch.sizes))
 
 
 def _operands(node: KernelNode) -> list[str]:
@@ -195,6 +234,7 @@ class _NodeWriter:
 
     def __init__(self, writer: _GraphWriter, node: KernelNode) -> None:
         self._graph = writer.graph
+        self._specs = writer.specs
         self._target = writer.target
         self._layouts = writer.layouts
         self._checks = writer.checks
@@ -300,7 +340,7 @@ class _NodeWriter:
         """Returns a tensor; a constant with its axes in another order if one is given."""
         array = self._graph.constants.get(name)
         if array is None:
-            dtype = compute_dtype(self._graph.spec(name).element)
+            dtype = compute_dtype(self._specs[name].element)
             return Buffer(self._pointer(name), storage_of(dtype), self._layouts[name])
 
         def make(array: Array) -> Array:
