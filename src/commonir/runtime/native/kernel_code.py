@@ -37,10 +37,12 @@ from commonir.runtime.native.loop_kernel import (
     LoopKernel,
     Read,
     read_of,
+    vector_axis,
     vector_index_of,
 )
 from commonir.runtime.native.loop_order import ACCUMULATORS, is_small, loop_order
 from commonir.runtime.native.program import Check
+from commonir.runtime.native.running_values import RunningValues, elements_of, with_running_values
 from commonir.runtime.native.scalar_functions import (
     NotCompiled,
     applied,
@@ -153,7 +155,11 @@ class KernelCode:
 
     def emit(self, kernel: LoopKernel, out: Buffer) -> None:
         """Adds loops that compute the elements of a kernel. Units of work are rounds of the outermost loops."""
+        kernel, running = with_running_values(kernel)
         self.start(kernel)
+        if running is not None:
+            self._emit_running(kernel, running, out)
+            return
         order = loop_order(kernel, self.layouts)
         over = axes_of_units(order.outer, kernel.extents)
         inner = order.outer[len(over) :]
@@ -178,6 +184,62 @@ class KernelCode:
         else:
             whole = Units(self._f)
             self._over_units(over, self.units(over), lambda _: self._nested(inner, lambda: vectors(whole)))
+
+    def _emit_running(self, kernel: LoopKernel, running: RunningValues, out: Buffer) -> None:
+        """Adds loops with passes along an axis."""
+        along = vector_axis(elements_of(kernel, running), self.layouts)
+        outer = tuple([a for a in kernel.axes if a not in (along, running.axis)])
+        over = axes_of_units(outer, kernel.extents)
+
+        def passes() -> None:
+            if along == running.axis:
+                self._pass_along_vectors(kernel, running, out)
+                return
+            groups = [[self._scope]] if along is None else self._vector_groups(along, ACCUMULATORS)
+            for scopes in groups:
+                self._pass(kernel, running, scopes, out)
+
+        inner = outer[len(over) :]
+        self._over_units(over, self.units(over), lambda _: self._nested(inner, passes))
+
+    def _pass(self, kernel: LoopKernel, running: RunningValues, scopes: Sequence[LoopScope], out: Buffer) -> None:
+        """Adds a pass for each of several vectors, or for one number."""
+        f = self._f
+        values = [[f.variable(start.type, start) for start in self._starts(running, s.lanes)] for s in scopes]
+
+        def step(n: int, _: int) -> None:
+            for r, running_value in zip(running.folds, values[n], strict=True):
+                before = running_value.get()
+                x = f.splat(self.value(r.element), before.type.lanes)
+                after = combined(f, r.fold.fn, r.fold.dtype, before, x)
+                running_value.set(after)
+                self.assume(r.fold, before if r.is_exclusive else after)
+            self.store(self.value(kernel.body), kernel, out)
+
+        self._nested_together((running.axis,), scopes, step)
+
+    def _pass_along_vectors(self, kernel: LoopKernel, running: RunningValues, out: Buffer) -> None:
+        """Adds a pass of vectors along the axis: values within a vector by halves, then those before it."""
+        f, lanes = self._f, self._lanes
+        before = [f.variable(start.type, start) for start in self._starts(running, 1)]
+        for _ in self._vectors(running.axis, 1):
+            for r, carried, start in zip(running.folds, before, self._starts(running, lanes), strict=True):
+                fn, dtype = r.fold.fn, r.fold.dtype
+                x = f.splat(self.value(r.element), lanes)
+                if self._scope.mask is not None:
+                    x = f.select(self._scope.mask, x, start)
+                by = 1
+                while by < lanes:
+                    x = combined(f, fn, dtype, f.moved_up(x, by, start), x)
+                    by *= 2
+                carry = carried.get()
+                inside = f.moved_up(x, 1, start) if r.is_exclusive else x
+                self.assume(r.fold, combined(f, fn, dtype, carry, inside))
+                carried.set(combined(f, fn, dtype, carry, f.lane(x, lanes - 1)))
+            self.store(self.value(kernel.body), kernel, out)
+
+    def _starts(self, running: RunningValues, lanes: int) -> list[LlvmValue]:
+        return [self._start(r.fold, lanes) for r in running.folds]
 
     def units(self, over: Sequence[str], inside: Dim = 1) -> Units:
         """States that the work has a unit for each round of loops over some axes, times a number inside of those.

@@ -294,6 +294,14 @@ class Function:
         order = f"<{len(lanes)} x i32> <{', '.join(f'i32 {n}' for n in lanes)}>"
         return self.computed(type, f"shufflevector {value.type} {value.text}, {value.type} poison, {order}")
 
+    def moved_up(self, value: LlvmValue, by: int, fill: LlvmValue) -> LlvmValue:
+        """Returns lanes of a vector moved towards the last one; the first lanes are those of another vector."""
+        lanes = value.type.lanes
+        numbers = [n - by if n >= by else lanes + n for n in range(lanes)]
+        order = f"<{lanes} x i32> <{', '.join(f'i32 {n}' for n in numbers)}>"
+        instruction = f"shufflevector {value.type} {value.text}, {fill.type} {fill.text}, {order}"
+        return self.computed(value.type, instruction)
+
     def lane(self, value: LlvmValue, n: int) -> LlvmValue:
         """Returns one element of a vector."""
         if value.type.lanes == 1:
