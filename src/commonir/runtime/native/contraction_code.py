@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import f32
 from commonir.notation import Access, Apply, Fold, free, index, walk
-from commonir.runtime.native.kernel_code import Buffer, KernelCode
+from commonir.runtime.native.expression_code import Buffer
+from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.runtime.native.loop_kernel import Layouts, LoopKernel, read_of
 from commonir.runtime.native.product_tiles import (

@@ -20,7 +20,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 
-from commonir.runtime.native.kernel_code import KernelCode, Scratch
+from commonir.runtime.native.expression_code import Scratch
+from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
 from commonir.runtime.native.program import KernelCall
 from commonir.runtime.native.target import Target

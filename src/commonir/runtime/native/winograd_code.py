@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.runtime.native.contraction_code import Plan, factor_matrix
-from commonir.runtime.native.kernel_code import Buffer, KernelCode
+from commonir.runtime.native.expression_code import Buffer
+from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.runtime.native.product_tiles import Columns, PlainColumns, ProductTile, TermRange, in_panels, tile_of
 from commonir.runtime.native.target import Target

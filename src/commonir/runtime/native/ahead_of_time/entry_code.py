@@ -22,8 +22,10 @@ from commonir.runtime.kernel_graph.execution import MAX_ELEMENTS
 from commonir.runtime.native.ahead_of_time.entry_points import EntryPoint, StateUse
 from commonir.runtime.native.ahead_of_time.weights import MARK, VERSION_AT, Weights
 from commonir.runtime.native.buffers import ALIGNMENT, Arena, Lifetime, arena_of
+from commonir.runtime.native.element_code import loaded_value, stored_value
+from commonir.runtime.native.expression_code import Scratch
 from commonir.runtime.native.graph_code import storage_of
-from commonir.runtime.native.kernel_code import KernelCode, Scratch, loaded_value, stored_value
+from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
 from commonir.runtime.native.program import MAIN
 from commonir.runtime.native.target import Target
