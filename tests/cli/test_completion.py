@@ -38,7 +38,7 @@ def completed(line: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("cir co", ["convert", "compare", "completion"]),
+        ("cir co", ["convert", "compile", "compare", "completion"]),
         ("cir net", ["<file>"]),
         ("cir net.onnx --fl", ["--flops"]),
         ("cir --v", ["--version"]),

@@ -35,6 +35,7 @@ def fill(folder: Path) -> None:
     "README.md",
     "docs/tutorials/*",
     "docs/ark.md",
+    "docs/compiled_*",
     "docs/onnx.md",
     "docs/performance.md",
     "docs/surgery.md",

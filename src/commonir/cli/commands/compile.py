@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 @verb(
-    "cir compile model.onnx -o net/                              then: cd net; cc main.c net.o",
-    "cir compile model.onnx -o net.so --cpu x86-64-v3            for `commonir.load_compiled`",
-    "cir compile model.mlpackage -o net/ --target arm64-apple-ios-simulator --size batch=4",
+    "cir compile model.onnx -o net/",
+    "cir compile model.onnx -o net.so --cpu x86-64-v3",
+    "cir compile model.mlpackage -o net/ --target aarch64-linux-gnu --size n=4",
     opens=True,
 )
 @click.argument("model", metavar="M", type=PATH)

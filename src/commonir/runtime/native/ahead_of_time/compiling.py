@@ -7,7 +7,9 @@ from hashlib import sha256
 
 import numpy as np
 
+from commonir.base.codes import WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.text import format_bytes
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Function as ProgramFunction
@@ -103,6 +105,11 @@ class _Compiler:
         initial = {name: self._initial(name) for name in fields}
         for array in [a for e in entries for a in e.program.constants.values()]:
             self._weights.place(array)
+        if options.is_embedded and self._weights.size_bytes > MAX_EMBEDDED_BYTES:
+            size = format_bytes(self._weights.size_bytes)
+            message = f"weights of {size} are too large for an object file"
+            help = f"leave out --embed; up to {format_bytes(MAX_EMBEDDED_BYTES)} can be embedded"
+            raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help=help))
         places = {n: self._weights.place(a) for n, a in initial.items() if a is not None}
         identity = int.from_bytes(sha256("".join(e.text for e in entries).encode()).digest()[:7], "little")
         interface = Interface(
@@ -197,6 +204,9 @@ class _Compiler:
         f.add_line(f"ret ptr {f.load(place, POINTER).text}")
         yield str(module).replace("#0", "#1")
 
+
+MAX_EMBEDDED_BYTES = 1 << 29
+"""The largest weights in an object file: LLVM needs some 12 times their memory."""
 
 _OWN_FUNCTIONS = ("message", "check_cpu", "check_weights", "initialize", "state", "weights", "workspace", "description")
 """Names behind the prefix that are not those of entry points."""
