@@ -20,7 +20,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.types import TensorType, f32, i64
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
-from commonir.runtime.native import compiled_graph, team_code, work_units
+from commonir.runtime.native import compiled_graph, steps_code, work_units
 from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.scalar_functions import NotCompiled
 from commonir.runtime.native.workers import Workers
@@ -44,7 +44,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 def _smallest_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Divides all work into as many blocks as threads take."""
     monkeypatch.setattr(work_units, "BLOCK_COST", 1)
-    monkeypatch.setattr(team_code, "BLOCK_COST", 1)
+    monkeypatch.setattr(steps_code, "BLOCK_COST", 1)
 
 
 @pytest.mark.usefixtures("_smallest_blocks")
@@ -175,8 +175,8 @@ def test_a_position_outside_of_a_tensor_is_an_error_in_several_threads() -> None
 
 SHARED = """
 import os, sys
-from commonir.runtime.native import compiled_graph, team_code, work_units
-work_units.BLOCK_COST = team_code.BLOCK_COST = 1
+from commonir.runtime.native import compiled_graph, steps_code, work_units
+work_units.BLOCK_COST = steps_code.BLOCK_COST = 1
 compiled_graph.SHARED_COST = 0
 from tests.runtime.native.threaded_programs import bits, in_threads, layers, operand
 """

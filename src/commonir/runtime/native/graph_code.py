@@ -22,13 +22,13 @@ from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmValue, Module
 from commonir.runtime.native.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
 from commonir.runtime.native.product_tiles import Tile
-from commonir.runtime.native.program import MAIN, Check, KernelCall
+from commonir.runtime.native.program import Check, KernelCall
 from commonir.runtime.native.residues import split_residues
+from commonir.runtime.native.steps_code import add_steps
 from commonir.runtime.native.strip_code import PartCall, StripCode, layout_of_part, strip_count
 from commonir.runtime.native.target import Target
-from commonir.runtime.native.team_code import add_team_functions
 from commonir.runtime.native.winograd_code import WinogradCode, WinogradPlan, transformed_weights, winograd_plan
-from commonir.runtime.native.work_units import ALL_UNITS, WorkDivision, cost_of, is_worth_dividing, points_of
+from commonir.runtime.native.work_units import WorkDivision, cost_of, is_worth_dividing, points_of
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, names
 
@@ -112,17 +112,7 @@ class _GraphWriter:
         """Returns the module with all functions."""
         calls = [self._call(node) for node in self.graph.nodes.values()]
         tensors = list(dict.fromkeys([t for call in calls for t in call.tensors]))
-        main = Function(self.module, MAIN, [POINTER] * 4)
-        table, sizes, faults, scratch = main.arguments
-        at = {name: n for n, name in enumerate(tensors)}
-        values = {s: main.load(main.element(sizes, main.integer(n), "i64"), I64) for n, s in enumerate(self._symbols)}
-        for call in calls:
-            pointers = [main.load(main.element(table, main.integer(at[t]), "ptr"), POINTER) for t in call.tensors]
-            everything = [main.integer(0), main.integer(ALL_UNITS)]
-            arguments = [faults, scratch, *everything, *[values[s] for s in call.symbols], *pointers]
-            main.add_line(f"call void @{call.function}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
-        main.add_line("ret void")
-        add_team_functions(self.module, self.target, calls, tensors, self._symbols)
+        add_steps(self.module, self.target, calls, tensors, self._symbols)
         return GraphCode(
             str(self.module),
             tuple(tensors),

@@ -16,16 +16,8 @@ cache.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from itertools import groupby
-
-from commonir.runtime.native.expression_code import Scratch
-from commonir.runtime.native.kernel_code import KernelCode
-from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
-from commonir.runtime.native.program import KernelCall
+from commonir.runtime.native.llvm_ir import Module
 from commonir.runtime.native.target import Target
-from commonir.runtime.native.work_units import BLOCK_COST, WorkDivision
 
 RUN_SHARED = "run_shared"
 """The function that computes the graph with the team, called by the thread that needs the result."""
@@ -60,13 +52,8 @@ def team_words(symbols: int) -> int:
     return SIZES + symbols
 
 
-def add_team_functions(
-    module: Module, target: Target, calls: Sequence[KernelCall], tensors: Sequence[str], symbols: Sequence[str]
-) -> None:
-    """Adds the functions `RUN_SHARED` and `HELP` to the kernels of a graph.
-
-    `tensors` and `symbols` are those of the table and of the sizes, in order.
-    """
+def add_team_functions(module: Module, target: Target) -> None:
+    """Adds the functions `RUN_SHARED` and `HELP`, which call `STEPS`, and `TAKE`, which that calls for each block."""
     pause = ""
     if target.triple.startswith("x86_64"):
         module.declarations["llvm.x86.sse2.pause"] = "declare void @llvm.x86.sse2.pause()"
@@ -75,81 +62,6 @@ def add_team_functions(
         module.declarations["llvm.aarch64.hint"] = "declare void @llvm.aarch64.hint(i32)"
         pause = "call void @llvm.aarch64.hint(i32 1)"
     module.definitions.append(_TEXT.replace("PAUSE", pause))
-    _StepsWriter(module, target, tensors, symbols).write(calls)
-
-
-class _StepsWriter:
-    """Writes the function that all threads of a run go through, from the table and sizes that the team has."""
-
-    def __init__(self, module: Module, target: Target, tensors: Sequence[str], symbols: Sequence[str]) -> None:
-        self._f = f = Function(module, STEPS, [POINTER, I64], I64, is_internal=True)
-        self._team, self._number = f.arguments
-        self._threads = self._word(THREADS)
-        self._table, self._faults = self._word(TABLE, POINTER), self._word(FAULTS, POINTER)
-        self._at = {name: n for n, name in enumerate(tensors)}
-        self._sizes = {s: self._word(SIZES + n) for n, s in enumerate(symbols)}
-        self._start = self._word(START)
-        member = f.computed(I64, f"atomicrmw add ptr {self._place(MEMBERS).text}, i64 1 acq_rel")
-        scratch, scratch_bytes = self._word(SCRATCH, POINTER), self._word(SCRATCH_BYTES)
-        self._scratch = f.element(scratch, member * scratch_bytes, "i8")
-        f.add_line("fence acquire")
-        is_same = self._word(RUN).compare("eq", self._number)
-        self._is_member = is_same & member.compare("slt", self._threads)
-        # Sizes of loops and costs are computed as in kernels.
-        nothing = WorkDivision(f.integer(0), f.integer(0), is_divided=False)
-        self._code = KernelCode(f, target, {}, self._sizes, self._faults, [], Scratch(self._scratch), nothing)
-
-    def _place(self, word: int) -> LlvmValue:
-        return self._f.element(self._team, self._f.integer(word), "i64")
-
-    def _word(self, word: int, type: LlvmType = I64) -> LlvmValue:
-        return self._f.atomic_load(self._place(word), type)
-
-    def write(self, calls: Sequence[KernelCall]) -> None:
-        """Adds the steps. Neighbouring calls whose work is not divided are one block."""
-        f = self._f
-        before = f.variable(I64, self._start)
-        with f.when(self._is_member):
-            for is_divided, group in groupby(calls, lambda c: c.units != 1):
-                if is_divided:
-                    for call in group:
-                        self._shared(call, before)
-                else:
-                    with self._blocks(before, f.integer(1)):
-                        for call in group:
-                            self._call(call, f.integer(0), f.integer(1))
-        f.add_line(f"ret i64 {before.get().text}")
-
-    @contextmanager
-    def _blocks(self, before: Variable, count: LlvmValue) -> Generator[LlvmValue]:
-        """Runs the body for each block of a step that this thread takes."""
-        f = self._f
-        base = before.get()
-        with f.each_of(TAKE, self._team, base, count) as block:
-            yield block
-            f.computed(I64, f"atomicrmw add ptr {self._place(DONE).text}, i64 1 release")
-        before.set(base + count)
-
-    def _shared(self, call: KernelCall, before: Variable) -> None:
-        """Adds a call for each block of its units: some for each thread, of some cost at least."""
-        f = self._f
-        units = self._code.size(call.units)
-        worth = f.binary("sdiv", "sdiv", units * call.unit_cost, BLOCK_COST)
-        wanted = f.intrinsic("smin", self._threads * BLOCKS_PER_THREAD, worth)
-        wanted = f.intrinsic("smax", wanted, f.integer(1))
-        each = f.intrinsic("smax", f.binary("sdiv", "sdiv", units + (wanted - 1), wanted), f.integer(1))
-        count = f.binary("sdiv", "sdiv", units + (each - 1), each)
-        with self._blocks(before, count) as block:
-            first = block * each
-            self._call(call, first, first + each)
-
-    def _call(self, call: KernelCall, first: LlvmValue, last: LlvmValue) -> None:
-        f = self._f
-        places = [f.element(self._table, f.integer(self._at[t]), "ptr") for t in call.tensors]
-        pointers = [f.load(p, POINTER) for p in places]
-        sizes = [self._sizes[s] for s in call.symbols]
-        arguments = [self._faults, self._scratch, first, last, *sizes, *pointers]
-        f.add_line(f"call void @{call.function}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
 
 
 def _word(name: str, number: int) -> str:
