@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from commonir.base.tuples import NamedTuple
-from commonir.ir.types import ElementType
+from commonir.ir.types import ElementType, f32
 from commonir.notation import (
     Access,
     Apply,
@@ -30,7 +30,7 @@ from commonir.notation import (
 from commonir.runtime.interpreter.evaluation import rounds_to_half
 from commonir.runtime.kernel_graph.layouts import MemoryLayout
 from commonir.runtime.native.element_code import converted_integer, loaded_value, rounded, stored_value
-from commonir.runtime.native.llvm_ir import BOOL, I64, Function, LlvmType, LlvmValue
+from commonir.runtime.native.llvm_ir import BOOL, F32, I64, Function, LlvmType, LlvmValue
 from commonir.runtime.native.loop_kernel import (
     DataPosition,
     LoopKernel,
@@ -204,6 +204,8 @@ class ExpressionCode(PositionCode):
                 return self._access(e)
             case Cast(body=body):
                 return self._in_bits(self._cast(body, e.dtype), e.dtype)
+            case Apply(fn="divide", args=(x, y)) if self._has_reciprocal(y):
+                return self.value(x) * self.value(Apply("divide", (Const(1.0, y.dtype), y)))
             case Apply(fn=fn, args=args):
                 element = args[1].dtype if fn == "select" else args[0].dtype
                 register_type(element)
@@ -215,6 +217,21 @@ class ExpressionCode(PositionCode):
                 return self._join(e)
             case _:
                 raise NotCompiled(type(e).__name__)
+
+    def _has_reciprocal(self, divisor: Expr) -> bool:
+        """Returns whether a divisor is one of several numbers, and never so small that its reciprocal overflows.
+
+        Such are square roots, and sums of exponentials of which one is 1.
+        """
+        if divisor.dtype is not f32 or self._owner(free(divisor)) is self._scope:
+            return False
+        match divisor:
+            case Apply(fn="sqrt"):
+                return True
+            case Fold(fn="add", body=Apply(fn="exp")):
+                return True
+            case _:
+                return False
 
     def _in_bits(self, x: LlvmValue, element: ElementType) -> LlvmValue:
         """Returns integers of less than a byte, which are computed in bytes, wrapped to their bits."""
@@ -302,6 +319,7 @@ class ExpressionCode(PositionCode):
         def row() -> None:
             for copy in self._vectors(along, ACCUMULATORS):
                 x = f.splat(self.value(e.body), lanes)
+                self.keep(e, x)
                 if self._scope.mask is not None:
                     x = f.select(self._scope.mask, x, start)
                 partial[copy].set(combined(f, e.fn, e.dtype, partial[copy].get(), x))
@@ -311,6 +329,9 @@ class ExpressionCode(PositionCode):
         for x in others:
             first = combined(f, e.fn, e.dtype, first, x)
         return reduced_lanes(f, e.fn, e.dtype, first)
+
+    def keep(self, e: Fold, x: LlvmValue) -> None:
+        """Stores an element of a fold, here, if it is needed again."""
 
     # -- memory
 
@@ -409,6 +430,13 @@ class ExpressionCode(PositionCode):
         start = self.size(address - index(vector.index)) + vector.value
         pointer = f.element(buffer.pointer, start, buffer.storage)
         return f.load(pointer, type) if mask is None else f.masked_load(pointer, mask, f.constant(type, 0))
+
+    def reload(self, kernel: LoopKernel, out: Buffer) -> LlvmValue:
+        """Returns what is at the address of the indices here, in single precision."""
+        f, vector = self._f, self._vector
+        if vector is None:
+            return f.load(f.element(out.pointer, self.size(kernel.address), out.storage), F32)
+        return self._contiguous(out, kernel.address, vector, LlvmType(out.storage, vector.lanes), vector.mask)
 
     def store(self, x: LlvmValue, kernel: LoopKernel, out: Buffer) -> None:
         """Writes a value at the address of the indices here."""

@@ -16,7 +16,7 @@ from commonir.runtime.native.loop_kernel import (
     LoopKernel,
     vector_axis,
 )
-from commonir.runtime.native.loop_order import ACCUMULATORS, is_small, loop_order
+from commonir.runtime.native.loop_order import ACCUMULATORS, KeptElements, is_small, kept_elements, loop_order
 from commonir.runtime.native.position_code import LoopScope
 from commonir.runtime.native.program import Check
 from commonir.runtime.native.running_values import RunningValues, elements_of, with_running_values
@@ -52,6 +52,7 @@ class KernelCode(ExpressionCode):
         super().__init__(function, target, buffers, sizes, faults, checks)
         self._division = division
         self.scratch = scratch
+        self._kept: tuple[KeptElements, Buffer] | None = None
 
     def emit(self, kernel: LoopKernel, out: Buffer) -> None:
         """Adds loops that compute the elements of a kernel. Units of work are rounds of the outermost loops."""
@@ -64,7 +65,11 @@ class KernelCode(ExpressionCode):
         over = axes_of_units(order.outer, kernel.extents)
         inner = order.outer[len(over) :]
 
+        kept = kept_elements(kernel, order) if out.storage == "float" else None
+
         def element() -> None:
+            if self._kept is not None and kept is not None:
+                self.assume(kept.element, self.reload(kernel, out))
             self.store(self.value(kernel.body), kernel, out)
 
         last = order.last
@@ -72,6 +77,8 @@ class KernelCode(ExpressionCode):
             self._over_units(over, self.units(over), lambda _: self._nested(inner, element))
             return
         rounds = 0 if inner else rounds_of_unit(kernel, over, last, order.vectors * self._lanes)
+        if kept is not None and not rounds:
+            self._kept = kept, out
 
         def vectors(units: Units) -> None:
             for scopes in self._vector_groups(last, order.vectors, units, rounds):
@@ -84,6 +91,11 @@ class KernelCode(ExpressionCode):
         else:
             whole = Units(self._f)
             self._over_units(over, self.units(over), lambda _: self._nested(inner, lambda: vectors(whole)))
+
+    def keep(self, e: Fold, x: LlvmValue) -> None:
+        if self._kept is not None and self._kept[0].fold is e:
+            kept, out = self._kept
+            self.store(x, kept.kernel, out)
 
     def _emit_running(self, kernel: LoopKernel, running: RunningValues, out: Buffer) -> None:
         """Adds loops with passes along an axis."""
@@ -190,6 +202,7 @@ class KernelCode(ExpressionCode):
 
         def step(n: int, copy: int) -> None:
             x = f.splat(self.value(e.body), lanes)
+            self.keep(e, x)
             partial[n][copy].set(combined(f, e.fn, e.dtype, partial[n][copy].get(), x))
 
         self._nested_together(e.over, scopes, step, copies)

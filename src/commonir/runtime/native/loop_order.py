@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from math import prod
 
 from commonir.base.tuples import NamedTuple
-from commonir.notation import Access, Apply, Expr, Fold, free, walk
+from commonir.ir.types import f32
+from commonir.notation import Access, Apply, Expr, Fold, free, put, walk
 from commonir.runtime.native.loop_kernel import Layouts, LoopKernel, read_of, vector_axis
-from commonir.symbolic import Dim, linear_in
+from commonir.symbolic import Dim, index, linear_in
 
 UNROLLED_POINTS = 32
 """Folds over at most this many points, such as windows, have no loop where vectors run outside of them."""
@@ -18,6 +19,8 @@ ACCUMULATORS = 4
 
 NEAR = 4096
 """Elements between neighbours on an axis up to which vectors may run outside of its loop, whose lines stay cached."""
+
+_COSTLY = frozenset({"exp", "exp2", "tanh", "erf", "log", "sin", "cos"})
 
 _CHEAP = frozenset({"add", "subtract", "multiply", "negative", "maximum", "minimum"})
 
@@ -33,6 +36,42 @@ class LoopOrder(NamedTuple):
     inner: tuple[str, ...] = ()
     vectors: int = 1
     points: int = 1
+
+
+class KeptElements(NamedTuple):
+    """A fold whose elements are costly and needed again: the expression of one, and the kernel that stores them."""
+
+    fold: Fold
+    element: Expr
+    kernel: LoopKernel
+
+
+def kept_elements(kernel: LoopKernel, order: LoopOrder) -> KeptElements | None:
+    """Returns a fold whose elements are those that the result is computed from, each at its own position.
+
+    They are stored where the result is to be, and read back.
+    """
+    if order.last is None or kernel.body.dtype is not f32:
+        return None
+    for e in kernel.folds():
+        if len(e.over) > 1 or not isinstance(e.body, Apply) or e.body.fn not in _COSTLY or e.dtype is not f32:
+            continue
+        (k,) = e.over
+        for axis in set(kernel.axes) - set(free(e)):
+            element = put(e.body, {k: index(axis)})
+            everything = {*free(e), axis} == set(kernel.axes)
+            if everything and kernel.extents[axis] == kernel.extents[k] and element in walk(kernel.body):
+                axes = tuple([k if a == axis else a for a in kernel.axes])
+                if _runs_before(e, axis, order):
+                    return KeptElements(e, element, kernel._replace(axes=axes))
+    return None
+
+
+def _runs_before(e: Fold, axis: str, order: LoopOrder) -> bool:
+    """Returns whether a fold is computed outside of the loop over an axis, with vectors of what the result has."""
+    if axis == order.last:
+        return not order.inner
+    return order.inner == (axis,) and order.last in free(e)
 
 
 def is_small(e: Fold, extents: Mapping[str, Dim]) -> bool:
