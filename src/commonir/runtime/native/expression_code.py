@@ -305,6 +305,7 @@ class ExpressionCode(PositionCode):
 
         def step() -> None:
             x = self._f.splat(self.value(e.body), lanes)
+            self.keep(e, x)
             sum_so_far.set(combined(self._f, e.fn, e.dtype, sum_so_far.get(), x))
 
         self._nested(e.over, step)

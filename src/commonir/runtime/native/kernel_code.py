@@ -69,6 +69,8 @@ class KernelCode(ExpressionCode):
 
         def element() -> None:
             if self._kept is not None and kept is not None:
+                # The fold stores them, so its code is first.
+                self.value(kept.fold)
                 self.assume(kept.element, self.reload(kernel, out))
             self.store(self.value(kernel.body), kernel, out)
 

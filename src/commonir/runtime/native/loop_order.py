@@ -54,24 +54,24 @@ def kept_elements(kernel: LoopKernel, order: LoopOrder) -> KeptElements | None:
     if order.last is None or kernel.body.dtype is not f32:
         return None
     for e in kernel.folds():
-        if len(e.over) > 1 or not isinstance(e.body, Apply) or e.body.fn not in _COSTLY or e.dtype is not f32:
+        if len(e.over) != 1 or not isinstance(e.body, Apply) or e.body.fn not in _COSTLY or e.dtype is not f32:
             continue
-        (k,) = e.over
+        k = e.over[0]
         for axis in set(kernel.axes) - set(free(e)):
             element = put(e.body, {k: index(axis)})
             everything = {*free(e), axis} == set(kernel.axes)
             if everything and kernel.extents[axis] == kernel.extents[k] and element in walk(kernel.body):
                 axes = tuple([k if a == axis else a for a in kernel.axes])
-                if _runs_before(e, axis, order):
+                if _runs_before(e, axis, order, kernel):
                     return KeptElements(e, element, kernel._replace(axes=axes))
     return None
 
 
-def _runs_before(e: Fold, axis: str, order: LoopOrder) -> bool:
+def _runs_before(e: Fold, axis: str, order: LoopOrder, kernel: LoopKernel) -> bool:
     """Returns whether a fold is computed outside of the loop over an axis, with vectors of what the result has."""
     if axis == order.last:
         return not order.inner
-    return order.inner == (axis,) and order.last in free(e)
+    return order.inner == (axis,) and order.last in free(e) and not is_small(e, kernel.extents)
 
 
 def is_small(e: Fold, extents: Mapping[str, Dim]) -> bool:
