@@ -35,7 +35,7 @@ def members_of(name: str) -> dict[str, str]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
-        and node.func.id in {"import_members", "LazyDefinitions"}
+        and node.func.id in {"import_members", "lazy_members", "LazyDefinitions"}
     ]
     tables: list[tuple[str, ast.expr]] = [
         (package_of(name), call.args[1]) for call in calls if isinstance(call.args[1], ast.Dict)

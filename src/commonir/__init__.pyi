@@ -16,6 +16,7 @@ from commonir.api.opening import save as save
 from commonir.api.opening import verify as verify
 from commonir.api.optimizing import load_rules as load_rules
 from commonir.api.optimizing import optimize as optimize
+from commonir.api.preparing import prepare as prepare
 from commonir.api.profiling import profile as profile
 from commonir.api.profiling import profile_engines as profile_engines
 from commonir.api.profiling import save_profile as save_profile
@@ -37,7 +38,6 @@ from commonir.api.reference import show as show
 from commonir.api.reference import summarize as summarize
 from commonir.api.reference import view as view
 from commonir.api.running import engine_options as engine_options
-from commonir.api.running import prepare as prepare
 from commonir.api.running import random_inputs as random_inputs
 from commonir.api.running import read_image as read_image
 from commonir.api.running import run as run

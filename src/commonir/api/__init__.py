@@ -1,26 +1,27 @@
 """The functions of the API, and those for the command line: load, verify, run, convert, save and inspect models.
 
 Packages, and modules of ours, are loaded only by the calls that need them: opening loads protobuf, running loads numpy.
-So the modules here import inside functions what not every call needs. Public classes are members of `commonir` only.
+So the modules here are loaded on first use, and import inside functions what not every call needs. Public classes are
+members of `commonir` only.
 """
 
 from typing import TYPE_CHECKING
 
 from commonir import PUBLIC
-from commonir.base.lazy import import_members
-from commonir.formats.format import MLIR as MLIR
-from commonir.ods import Dialect as Dialect
+from commonir.base.lazy import lazy_members
 
 if TYPE_CHECKING:
     from commonir.api.running import Array as Array
     from commonir.conversions.conversion import ImageInput as ImageInput
     from commonir.inspection.faults.reducing import Part as Part
+    from commonir.formats.format import MLIR as MLIR
     from commonir.ir.interface import Port as Port
+    from commonir.ods import Dialect as Dialect
     from commonir.ods.terms import Rewrite as Rewrite
 
-import_members(globals(), {m: names for m, names in PUBLIC.items() if m.startswith("api.")}, "commonir")
+_PUBLIC = {m: names for m, names in PUBLIC.items() if m.startswith("api.")}
 # For the command line.
-import_members(
+__getattr__ = lazy_members(
     globals(),
     {
         "comparing": "command_fails compare_run conversion_fails default_rtol differs reduction_of stored_inputs",
@@ -38,4 +39,5 @@ import_members(
             "shape_mismatches unknown_inputs"
         ),
     },
+    {**_PUBLIC, "formats.format": "MLIR", "ods": "Dialect"},
 )

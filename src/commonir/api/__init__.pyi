@@ -37,6 +37,7 @@ from commonir.api.opening import writable_format as writable_format
 from commonir.api.optimizing import load_rules as load_rules
 from commonir.api.optimizing import optimize as optimize
 from commonir.api.optimizing import passes as passes
+from commonir.api.preparing import prepare as prepare
 from commonir.api.profiling import profile as profile
 from commonir.api.profiling import profile_engines as profile_engines
 from commonir.api.profiling import save_profile as save_profile
@@ -78,7 +79,6 @@ from commonir.api.running import input_ports as input_ports
 from commonir.api.running import json_inputs as json_inputs
 from commonir.api.running import output_ports as output_ports
 from commonir.api.running import outputs_as_json as outputs_as_json
-from commonir.api.running import prepare as prepare
 from commonir.api.running import random_inputs as random_inputs
 from commonir.api.running import read_image as read_image
 from commonir.api.running import run as run

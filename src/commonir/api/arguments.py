@@ -10,6 +10,7 @@ accept anything.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
@@ -18,7 +19,6 @@ from typing import NamedTuple, ParamSpec, TypeGuard, TypeVar
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.text import escape
-from commonir.ir.module import Module
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -67,7 +67,9 @@ def _is_any(value: object) -> bool:
 
 
 def _is_program(value: object) -> bool:
-    return isinstance(value, Module)
+    # There are programs only where their module is loaded, which a prepared model does not need.
+    loaded = sys.modules.get("commonir.ir.module")
+    return loaded is not None and isinstance(value, loaded.Module)
 
 
 _TYPES: Mapping[str, ArgumentType] = {

@@ -65,6 +65,28 @@ def import_members(namespace: dict[str, object], members: Mapping[str, str], pac
         namespace.update({name: getattr(loaded, name) for name in names.split()})
 
 
+def lazy_members(
+    namespace: dict[str, object], members: Mapping[str, str], others: Mapping[str, str]
+) -> Callable[[str], object]:
+    """Returns a `__getattr__` for a package that loads the members of its modules on first use.
+
+    `members` is as for `import_members`; the modules of `others` are named from the outermost package on.
+    """
+    package = str(namespace["__name__"])
+    outermost = package.partition(".")[0]
+    modules = {name: f"{package}.{module}" for module, names in members.items() for name in names.split()}
+    modules.update({name: f"{outermost}.{module}" for module, names in others.items() for name in names.split()})
+
+    def load(name: str) -> object:
+        module = modules.get(name)
+        if module is None:
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        result = namespace[name] = getattr(import_module(module), name)
+        return result
+
+    return load
+
+
 if TYPE_CHECKING:
     from re import compile as lazy_pattern
 else:

@@ -61,6 +61,11 @@ class FlexibleExecutable:
         return f"<executable {self._function.symbol_name} on {self._engine.name}>"
 
     @property
+    def general(self) -> Executable | None:
+        """The program that runs for all shapes; None after a run for which it was lowered again."""
+        return None if self._special else self._general
+
+    @property
     def state(self) -> State:
         """The contents of mutable globals; see `Executable`."""
         return self._general.state

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from math import prod
 
-from commonir.base.codes import RUN_LIMIT_EXCEEDED
+from commonir.base.codes import EXECUTION_FAILED, RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS
 
@@ -15,6 +16,16 @@ _MOST_BYTES = 2**63 - 1
 
 class OutOfRange(Exception):
     """An index read from data is outside of the bounds of its tensor."""
+
+
+@contextmanager
+def reporting_out_of_range() -> Generator[None]:
+    """Reports a position outside of a tensor. Raises: DiagnosticError (E0708)."""
+    try:
+        yield
+    except OutOfRange as error:
+        help = "other inputs may work; `--engine reference` names the operation"
+        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error), help=help)) from None
 
 
 def time_is_up() -> DiagnosticError:

@@ -307,7 +307,9 @@ def test_a_kept_library_that_was_changed_is_fetched_again(folder: Path) -> None:
     network = Network(a=library("a").encode())
     uri = url("a", library("a"))
     fetched(folder, network, [uri])
-    (preserved,) = fetching.cache_folder().iterdir()
+    folder = fetching.libraries_folder()
+    assert folder is not None
+    (preserved,) = folder.iterdir()
     preserved.write_text(library("evil"))
     assert names(fetched(folder, network, [uri])[0]) == ["com.example.a"]
     assert len(network.asked) == 2
@@ -317,7 +319,9 @@ def test_what_is_fetched_must_have_the_digest(folder: Path) -> None:
     network = Network(a=library("evil").encode())
     _, (result,) = fetched(folder, network, [url("a", library("a"))])
     assert result.code.id == "E0306"
-    assert not fetching.cache_folder().exists()
+    folder = fetching.libraries_folder()
+    assert folder is not None
+    assert not folder.exists()
 
 
 def test_a_relative_import_of_a_fetched_library_leads_to_its_server(folder: Path) -> None:

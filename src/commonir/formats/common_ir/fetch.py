@@ -8,7 +8,6 @@ its SHA-256 digest is the one that was named. What was fetched is kept under its
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
+from commonir.base.cache_folder import cache_folder
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED, NETWORK_REFUSED, UNRESOLVED_IMPORT, WRONG_DIGEST
 from commonir.base.files import atomic_file
@@ -29,13 +29,10 @@ OpenUrl = Callable[[str, float], BinaryIO]
 """Opens an address within a number of seconds. Raises: OSError."""
 
 
-def cache_folder() -> Path:
-    """The folder that fetched libraries are kept in."""
-    named = os.environ.get("COMMONIR_CACHE")
-    if named:
-        return Path(named, "libraries")
-    around = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(around, "commonir", "libraries")
+def libraries_folder() -> Path | None:
+    """Returns the folder that fetched libraries are kept in; None if the user has no home."""
+    around = cache_folder()
+    return None if around is None else around / "libraries"
 
 
 def fetch(url: str, digest: str, *, allowed: bool, open_url: OpenUrl | None = None) -> bytes:
@@ -48,9 +45,10 @@ def fetch(url: str, digest: str, *, allowed: bool, open_url: OpenUrl | None = No
         help = "let the import end in `#sha256=` and the digest of the library"
         raise DiagnosticError(Diagnostic(NETWORK_REFUSED, message, help=help))
     digest = digest.lower()
-    cached = cache_folder() / f"{digest}.cir"
+    folder = libraries_folder()
+    cached = None if folder is None else folder / f"{digest}.cir"
     with suppress(OSError):
-        content = cached.read_bytes()
+        content = b"" if cached is None else cached.read_bytes()
         if hashlib.sha256(content).hexdigest() == digest:
             return content
     if not allowed:
@@ -59,10 +57,11 @@ def fetch(url: str, digest: str, *, allowed: bool, open_url: OpenUrl | None = No
     content = _downloaded(url, open_url_securely if open_url is None else open_url)
     require_digest(content, digest, url)
     # A cache that cannot be written costs time, nothing else.
-    with suppress(OSError, DiagnosticError):
-        cached.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_file(cached) as stream:
-            stream.write(content)
+    if cached is not None:
+        with suppress(OSError, DiagnosticError):
+            cached.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_file(cached) as stream:
+                stream.write(content)
     return content
 
 

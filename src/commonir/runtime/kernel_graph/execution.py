@@ -7,15 +7,12 @@ in the other engines.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from commonir.base.codes import EXECUTION_FAILED
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
@@ -32,7 +29,7 @@ from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.loops import Loop, loop_of
-from commonir.runtime.limits import OutOfRange, no_memory, time_is_up
+from commonir.runtime.limits import no_memory, reporting_out_of_range, time_is_up
 from commonir.runtime.values import computed, copied, declared, shapes_of
 from commonir.symbolic import Dim, evaluate, symbols
 
@@ -146,6 +143,15 @@ class SingleStep(NamedTuple):
 Step = GraphStep | SingleStep
 
 
+class OnlyGraph(NamedTuple):
+    """A graph that computes a function, the shapes of the inputs, and the values of the symbols in a run."""
+
+    function: Function
+    step: GraphStep
+    shapes: tuple[tuple[int, ...], ...]
+    dims: Mapping[str, int]
+
+
 class GraphExecutable(WithState):
     """A prepared function, with the graphs of the blocks that ran so far."""
 
@@ -191,6 +197,19 @@ class GraphExecutable(WithState):
         steps = self.steps_of(block)
         step = steps[0] if len(steps) == 1 else None
         return step if isinstance(step, GraphStep) else None
+
+    def only_graph(self, inputs: Mapping[str, Array]) -> OnlyGraph | None:
+        """Returns the graph that a run with some inputs consists of; None if there is more to it."""
+        function = self._function
+        step = self._graph_of(function.body)
+        if step is None or not {*function.outputs} <= {*step.outputs} or not {*step.inputs} <= {*function.inputs}:
+            return None
+        bound = bind(function, inputs, self._requirements)
+        values = {v: computed(x, v.type) for v, x in zip(function.inputs, bound.arrays, strict=True)}
+        dims = block_dims(function.body, values, bound.dims)
+        if not step.fits([values[v] for v in step.inputs], dims):
+            return None
+        return OnlyGraph(function, step, tuple([x.shape for x in bound.arrays]), dims)
 
     def steps_of(self, block: Block) -> list[Step]:
         """Returns the steps of a block, which are prepared once."""
@@ -248,7 +267,7 @@ class _BlockRunner:
                 self._check_time()
                 self._run_single(op, values)
             return
-        with _outside_is_an_error():
+        with reporting_out_of_range():
             results = step.graph.run(arrays, self._dims)
         values.update(zip(step.outputs, results, strict=True))
 
@@ -266,18 +285,8 @@ class _BlockRunner:
         loop = self._executable.loop_of(op)
         if loop is None:
             return None
-        with _outside_is_an_error():
+        with reporting_out_of_range():
             return loop.run(values, self._dims, self._check_time)
-
-
-@contextmanager
-def _outside_is_an_error() -> Generator[None]:
-    """Reports a position outside of a tensor."""
-    try:
-        yield
-    except OutOfRange as error:
-        help = "other inputs may work; `--engine reference` names the operation"
-        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error), help=help)) from None
 
 
 def _steps_of(block: Block, back_end: BackEnd) -> list[Step]:

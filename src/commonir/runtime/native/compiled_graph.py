@@ -61,6 +61,11 @@ class CompiledGraph:
         self._faults = np.zeros(2, np.int64)
 
     @property
+    def program(self) -> CompiledProgram:
+        """The program."""
+        return self._program
+
+    @property
     def target(self) -> Target:
         """The machine that the code is for."""
         return self._program.target

@@ -122,8 +122,8 @@ class CachedModel:
         """
         arrays: list[Array] = []
         for spec in self._whole.inputs:
-            x = inputs.get(spec.name)
-            if not isinstance(x, np.ndarray) or x.dtype != spec.dtype or x.ndim != spec.ndim:
+            x = _array_of(inputs.get(spec.name))
+            if x is None or x.dtype != spec.dtype or x.ndim != spec.ndim:
                 return None
             arrays.append(x)
         if len(inputs) != len(arrays):
@@ -137,10 +137,11 @@ class CachedModel:
                 return None
             with reporting_out_of_range():
                 results = self._graph.run([inputs[name] for name in self._whole.used], dims)
-        computed = {*self._whole.program.constants, *self._whole.program.inputs}
+        program = self._whole.program
+        kept = {*program.constants, *[t.name for t in program.inputs]}
         return {
-            name: x.copy() if tensor.name in computed else x
-            for name, x, tensor in zip(self._whole.outputs, results, self._whole.program.outputs, strict=True)
+            name: x.copy() if tensor.name in kept else x
+            for name, x, tensor in zip(self._whole.outputs, results, program.outputs, strict=True)
         }
 
 
@@ -177,20 +178,24 @@ def _state_of(path: str) -> list[int] | None:
     return [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 
 
+def _array_of(value: object) -> Array | None:
+    return value if isinstance(value, np.ndarray) else None  # pyright: ignore[reportUnknownVariableType]  its dtype is compared
+
+
 @cache
 def _package_state() -> str:
     """Returns a digest of the files of this package, which change without its version where it is developed."""
-    digest = hashlib.sha256()
+    files: list[str] = []
     pending = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
     while pending:
         with os.scandir(pending.pop()) as entries:
             for entry in entries:
                 if entry.name.endswith(".py"):
                     status = entry.stat()
-                    digest.update(f"{entry.path} {status.st_size} {status.st_mtime_ns}\n".encode())
+                    files.append(f"{entry.path} {status.st_size} {status.st_mtime_ns}")
                 elif entry.name != "__pycache__" and entry.is_dir():
                     pending.append(entry.path)
-    return digest.hexdigest()
+    return hashlib.sha256("\n".join(sorted(files)).encode()).hexdigest()
 
 
 @cache

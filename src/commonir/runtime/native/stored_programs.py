@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from math import prod
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -110,7 +111,7 @@ def _tensor_of(stored: Sequence[Any]) -> ProgramTensor:
 
 
 def _constant_of(content: memoryview, dtype: str, shape: Sequence[int], offset: int) -> Array:
-    count = int(np.prod(shape, dtype=np.int64))
+    count = prod(shape)
     return np.frombuffer(content, _dtype_of(dtype), count, offset).reshape(shape) if count else np.empty(shape, dtype)
 
 
