@@ -307,9 +307,9 @@ def test_a_kept_library_that_was_changed_is_fetched_again(folder: Path) -> None:
     network = Network(a=library("a").encode())
     uri = url("a", library("a"))
     fetched(folder, network, [uri])
-    folder = fetching.libraries_folder()
-    assert folder is not None
-    (preserved,) = folder.iterdir()
+    kept_in = fetching.libraries_folder()
+    assert kept_in is not None
+    (preserved,) = kept_in.iterdir()
     preserved.write_text(library("evil"))
     assert names(fetched(folder, network, [uri])[0]) == ["com.example.a"]
     assert len(network.asked) == 2
@@ -319,9 +319,9 @@ def test_what_is_fetched_must_have_the_digest(folder: Path) -> None:
     network = Network(a=library("evil").encode())
     _, (result,) = fetched(folder, network, [url("a", library("a"))])
     assert result.code.id == "E0306"
-    folder = fetching.libraries_folder()
-    assert folder is not None
-    assert not folder.exists()
+    kept_in = fetching.libraries_folder()
+    assert kept_in is not None
+    assert not kept_in.exists()
 
 
 def test_a_relative_import_of_a_fetched_library_leads_to_its_server(folder: Path) -> None:

@@ -71,10 +71,16 @@ def is_cached(executable: Executable) -> bool:
     return "_source" not in vars(executable)
 
 
+def result_of(executable: Executable, **inputs: NDArray[Any]) -> NDArray[Any]:
+    """Runs a model of one output."""
+    (result,) = executable.run(inputs).values()
+    return np.asarray(result)
+
+
 def check_product(executable: Executable, rows: int) -> None:
     """Runs a product on random inputs, and compares the result."""
     x = normal(rows, 24)
-    (actual,) = executable.run({"x": x}).values()
+    actual = result_of(executable, x=x)
     np.testing.assert_allclose(actual, np.maximum(x @ W, 0), rtol=1e-5, atol=1e-5)
 
 
@@ -127,7 +133,7 @@ def test_inputs_that_do_not_fit_are_reported_as_without_a_cache(model: Path) -> 
         with pytest.raises(cir.DiagnosticError) as loaded:
             cir.prepare(cir.load(model), engine="native").run(inputs)
         assert [str(d) for d in cached.value.diagnostics] == [str(d) for d in loaded.value.diagnostics]
-    (actual,) = prepared(model).run({"x": np.ones((5, 24), np.float16)}).values()
+    actual = result_of(prepared(model), x=np.ones((5, 24), np.float16))
     np.testing.assert_allclose(actual, np.maximum(np.ones((5, 24)) @ W, 0), rtol=1e-5, atol=1e-5)
 
 
@@ -183,7 +189,7 @@ def test_positions_outside_of_a_tensor_are_errors(tmp_path: Path) -> None:
     inputs = {"x": normal(4), "i": np.array([3, 1])}
     prepared(path).run(inputs)
     executable = prepared(path)
-    (actual,) = executable.run(inputs).values()
+    actual = result_of(executable, **inputs)
     np.testing.assert_array_equal(actual, inputs["x"][[3, 1]])
     with pytest.raises(cir.DiagnosticError, match="position 4") as error:
         executable.run({**inputs, "i": np.array([4, 0])})
