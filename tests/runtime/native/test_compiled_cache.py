@@ -20,6 +20,14 @@ define void @run(ptr %out, i64 %n) {
   store i64 %y, ptr %out
   ret void
 }
+@functions = private unnamed_addr constant [2 x ptr] [ptr @run, ptr @twice]
+define void @call(ptr %out, i64 %n) {
+  %p = getelementptr [2 x ptr], ptr @functions, i64 0, i64 %n
+  %f = load ptr, ptr %p
+  %y = call i64 %f(i64 21)
+  store i64 %y, ptr %out
+  ret void
+}
 define i64 @twice(i64 %x) noinline {
   %y = add i64 %x, %x
   ret i64 %y
@@ -92,6 +100,8 @@ def test_images_run_without_llvm() -> None:
         library.function("run", 2)(out.ctypes.data, n)
         results.append(int(out[0]))
     assert results == [4, 6, 10, 14]
+    library.function("call", 2)(out.ctypes.data, 1)
+    assert out[0] == 42
 
 
 @pytest.mark.skipif(not is_loadable(), reason="images are for Linux on x86-64")
