@@ -71,7 +71,7 @@ from commonir.api.reference import summarize as summarize
 from commonir.api.reference import tablegen_json as tablegen_json
 from commonir.api.reference import view as view
 from commonir.api.running import Array as Array
-from commonir.api.running import DEFAULT_ENGINE as DEFAULT_ENGINE
+from commonir.api.running import default_engine as default_engine
 from commonir.api.running import engine_options as engine_options
 from commonir.api.running import fitted_inputs as fitted_inputs
 from commonir.api.running import flat_arrays as flat_arrays

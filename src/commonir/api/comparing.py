@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonir.api.opening import Path_, file_format
 from commonir.api.programs import convert, lower
-from commonir.api.running import DEFAULT_ENGINE, flat_arrays, run, run_alone
+from commonir.api.running import default_engine, flat_arrays, run, run_alone
 from commonir.base.codes import INTERFACES_DIFFER, WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
@@ -81,7 +81,7 @@ def compare(
     _require_folder_of_reproducer(repro)
     required = requirements(rtol, atol, metric)._replace(strict=exact_infinities)
     deciding = _Deciding(required, all_decide=_all_decide(values))
-    run_as = _RunAs(engines[-1] if engines else DEFAULT_ENGINE, function, seed, dims or {}, options)
+    run_as = _RunAs(engines[-1] if engines else default_engine(), function, seed, dims or {}, options)
     if isinstance(a, Mapping) or isinstance(b, Mapping):
         return _compare_stored(a, b, inputs or {}, run_as, deciding, repro, findings, on_progress)
     names = _engines_of_sides(engines, is_one_program=b is None)
@@ -118,7 +118,7 @@ def compare_run(
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
 
     required = requirements(rtol, atol, "close")
-    name = engine or DEFAULT_ENGINE
+    name = engine or default_engine()
     _check_names(required, [*outputs, *expected])
     if run_alone(module, function) is None:
         parts = _expected_of_ranks(module, expected, outputs)
@@ -158,7 +158,7 @@ def _engines_of_sides(engines: Sequence[str], *, is_one_program: bool) -> tuple[
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
     if engines:
         return engines[0], engines[-1]
-    return "reference" if is_one_program else DEFAULT_ENGINE, DEFAULT_ENGINE
+    return "reference" if is_one_program else default_engine(), default_engine()
 
 
 def _value_comparison(
@@ -282,7 +282,7 @@ def computed_values(
     """
     from commonir.runtime.comparing import stored  # noqa: PLC0415
 
-    run_as = _RunAs(engine or DEFAULT_ENGINE, function, seed, dims or {}, options)
+    run_as = _RunAs(engine or default_engine(), function, seed, dims or {}, options)
     side, drawn = _side_and_inputs(module, inputs or {}, run_as)
     return stored.computed_values(side, drawn, pattern, run_as.engine_options)
 
@@ -310,7 +310,7 @@ def reduce(
 
     if mode not in [m.value for m in Mode]:
         raise DiagnosticError(Diagnostic(WRONG_USAGE, f"the modes are 'bisect' and 'linear', not '{mode}'"))
-    run_as = _RunAs(DEFAULT_ENGINE, function, seed, dims or {}, None)
+    run_as = _RunAs(default_engine(), function, seed, dims or {}, None)
     values = _values_inside(module, inputs or {}, run_as)
     search = Reducer(module, fails, values, function=function, on_progress=on_progress, on_smaller=on_smaller)
     runs = planned_runs(search.count, Mode(mode))

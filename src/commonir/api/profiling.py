@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonir.api.opening import Path_
 from commonir.api.programs import lower
-from commonir.api.running import DEFAULT_ENGINE, run_alone
+from commonir.api.running import default_engine, run_alone
 from commonir.base.codes import UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Module
@@ -44,7 +44,7 @@ def profile(
     (result,) = profile_engines(
         module,
         inputs,
-        engines=[engine or DEFAULT_ENGINE],
+        engines=[engine or default_engine()],
         function=function,
         seed=seed,
         dims=dims,
@@ -111,7 +111,7 @@ def _costs(
     from commonir.runtime.engine import Engines  # noqa: PLC0415
 
     try:
-        side = Side(module, Engines().get(DEFAULT_ENGINE), function, seed)
+        side = Side(module, Engines().get(default_engine()), function, seed)
         _, entries = profiling.pieces(side, inputs, profiling.Repeats(0, 1), options)
     except DiagnosticError:
         return {}

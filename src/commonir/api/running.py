@@ -37,7 +37,11 @@ if TYPE_CHECKING:
     """The types of an input: an array or scalar, a collection of such values, or nothing for one that is optional."""
 
 
-DEFAULT_ENGINE = "numpy"
+def default_engine() -> str:
+    """Returns the name of the engine that runs programs where none is named: `native` where it is installed."""
+    from commonir.runtime.engine import default_engine_name  # noqa: PLC0415
+
+    return default_engine_name()
 
 
 def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
@@ -137,7 +141,7 @@ def _prepared(
     options: EngineOptions | None,
 ) -> Executable:
     """Prepares a function to run. One that was lowered here may be lowered again for other sizes."""
-    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
+    from commonir.runtime.engine import DEFAULT_OPTIONS, chosen_engine  # noqa: PLC0415
     from commonir.runtime.flexible import FlexibleExecutable  # noqa: PLC0415
     from commonir.runtime.ranks.execution import check_rank_states, prepare_ranks  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
@@ -148,7 +152,7 @@ def _prepared(
         check_state(state, lowered)
     elif state is not None and ranks is not None:
         check_rank_states(state, lowered, ranks)
-    chosen = Engines().get(engine or DEFAULT_ENGINE)
+    chosen = chosen_engine(engine)
     options = (options or DEFAULT_OPTIONS)._replace(plan_ahead=False)
     if ranks is not None:
         executable = prepare_ranks(chosen, lowered, ranks, options)

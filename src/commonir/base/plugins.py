@@ -20,7 +20,7 @@ _OWN = "commonir."
 
 
 class PluginWarning(UserWarning):
-    """A plugin of another package does not work, or is not used."""
+    """A plugin of another package, or an optional package, does not work or is not used."""
 
 
 def warn(message: str) -> None:

@@ -126,7 +126,7 @@ class _WrittenProgram:
         self._path = path
         self._function = function
         self._left = left
-        self.engine = _ORACLE if target == _ORACLE_FORMAT else session.api.DEFAULT_ENGINE
+        self.engine = _ORACLE if target == _ORACLE_FORMAT else session.api.default_engine()
         self.state = commonir.State()
 
     def run(self, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
@@ -157,7 +157,7 @@ class _WrittenProgram:
                 options=api.engine_options(time_limit_seconds=self._left.seconds),
             )
         except DiagnosticError as error:
-            self.engine = api.DEFAULT_ENGINE
+            self.engine = api.default_engine()
             self._session.findings.extend(_not_by_the_oracle(error, self._path))
             return None
 
@@ -180,7 +180,7 @@ def _explanation(
             source,
             api.load(path),
             inputs,
-            engines=(api.DEFAULT_ENGINE, engine),
+            engines=(api.default_engine(), engine),
             function=function,
             seed=check.seed,
             rtol=rtol,

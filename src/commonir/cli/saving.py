@@ -83,7 +83,7 @@ def save_runs(
     if options.save is not None:
         saved["outputs"] = options.save
         if options.save.lower().endswith(_JSON):
-            engine = options.engine or api.DEFAULT_ENGINE
+            engine = options.engine or api.default_engine()
             _save_json(session, options.save, outputs, [ran.outputs for ran in runs], engine)
         elif options.save == options.save_inputs:
             saved = {"inputs and outputs": options.save}

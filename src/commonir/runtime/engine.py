@@ -7,13 +7,15 @@ are listed here, so that no scan of installed packages is needed for them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol, TypeGuard, runtime_checkable
 
 from commonir.base.codes import UNKNOWN_ENGINE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.plugins import Plugins
+from commonir.base.plugins import Plugins, imported
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
@@ -37,6 +39,12 @@ _OURS = {
     "onnxruntime": "commonir.engines.onnxruntime:ENGINE",
     "reference": "commonir.runtime.interpreter.engine:ENGINE",
 }
+
+
+_AUTOMATIC = "commonir.runtime.native.engine:AUTOMATIC"
+
+ENGINE_VARIABLE = "COMMONIR_ENGINE"
+"""The environment variable that names the default engine."""
 
 
 class EngineOptions(NamedTuple):
@@ -193,6 +201,29 @@ def runs_as_it_is(engine: Engine, module: Module) -> bool:
     """Returns whether an engine runs a module without lowering it."""
     own = {name for f in module.functions.values() for name in (f.name.partition(".")[0],)}
     return isinstance(engine, FormatEngine) and own <= engine.dialects
+
+
+def default_engine_name() -> str:
+    """Returns the name of the engine that runs programs where none is named.
+
+    It is the one in the environment variable `COMMONIR_ENGINE`; without it `native` if llvmlite is installed, else
+    `numpy`. Nothing is imported for that.
+    """
+    named = os.environ.get(ENGINE_VARIABLE)
+    return named or ("numpy" if find_spec("llvmlite") is None else "native")
+
+
+def chosen_engine(name: str | None) -> Engine:
+    """Returns the engine with a name, the default engine for None.
+
+    A default engine that does not work on this machine warns, and runs programs as `numpy` does. Raises:
+    DiagnosticError (E0704).
+    """
+    if name is None and not os.environ.get(ENGINE_VARIABLE) and default_engine_name() == "native":
+        engine = imported(_AUTOMATIC)
+        assert isinstance(engine, Engine)
+        return engine
+    return Engines().get(name or default_engine_name())
 
 
 class Engines:

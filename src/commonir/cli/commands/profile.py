@@ -102,7 +102,7 @@ def profile(
         measured = session.api.profile_engines(
             program,
             arrays,
-            engines=names or [session.api.DEFAULT_ENGINE],
+            engines=names or [session.api.default_engine()],
             function=function,
             seed=seed,
             dims=parse_dims(dims, "--set"),

@@ -23,19 +23,31 @@ takes twice as long, for code that is as fast within 3 % on eight networks.
 """
 
 
+LLVM_VERSION = 22
+"""The version whose text form is generated; that of other versions differs."""
+
+
 @cache
 def llvm_binding() -> Any:
     """Returns the binding of LLVM, which is untyped, ready for all processors. Raises: DiagnosticError (E0705)."""
     try:
         llvm: Any = import_module("llvmlite.binding")
-    except ImportError as error:
-        message = "the engine 'native' needs the package llvmlite"
-        help = "python -m pip install 'commonir[native]'"
-        raise DiagnosticError(Diagnostic(MISSING_PACKAGE, message, notes=[str(error)], help=help)) from error
+    except (ImportError, OSError, RuntimeError) as error:
+        # Its library may be one for another system.
+        raise _no_llvm(str(error)) from error
+    if llvm.llvm_version_info[0] != LLVM_VERSION:
+        found = ".".join(map(str, llvm.llvm_version_info))
+        raise _no_llvm(f"it has LLVM {found}; code is generated for LLVM {LLVM_VERSION}")
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     llvm.initialize_native_asmparser()
     return llvm
+
+
+def _no_llvm(reason: str) -> DiagnosticError:
+    message = "the engine 'native' needs the package llvmlite"
+    help = "python -m pip install 'commonir[native]'"
+    return DiagnosticError(Diagnostic(MISSING_PACKAGE, message, notes=[reason], help=help))
 
 
 @cache

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from commonir.base.codes import UNSUPPORTED_EXECUTION
+from commonir.base.codes import MISSING_PACKAGE, UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.plugins import warn
 from commonir.ir.module import Module
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.kernel_graph.execution import GraphExecutable
@@ -23,7 +24,8 @@ class NativeEngine:
     name = "native"
     uses_communicator = True
 
-    def __init__(self) -> None:
+    def __init__(self, *, falls_back: bool = False) -> None:
+        self._falls_back = falls_back
         self._workers = Workers()
 
     def prepare(
@@ -35,15 +37,16 @@ class NativeEngine:
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         prepared = with_loops(with_seeds(module, options.seed, function), function).function(function)
         threads = min(options.threads, available_processors())
-        return GraphExecutable(prepared, options, MachineCode(threads, self._workers))
+        return GraphExecutable(prepared, options, MachineCode(threads, self._workers, falls_back=self._falls_back))
 
 
 class MachineCode:
     """Compiles graphs for this machine, to run in some threads; see `BackEnd`."""
 
-    def __init__(self, threads: int, workers: Workers) -> None:
+    def __init__(self, threads: int, workers: Workers, *, falls_back: bool = False) -> None:
         self._threads = threads
         self._workers = workers
+        self._falls_back = falls_back
 
     def prepare(self, graph: KernelGraph) -> RepeatableCode | None:
         """Returns a graph as machine code; None for what the code generator does not know."""
@@ -51,6 +54,15 @@ class MachineCode:
             return RepeatableCode(compiled(graph, host_target()), self._threads, self._workers)
         except NotCompiled:
             return None
+        except DiagnosticError as error:
+            if not self._falls_back or any(d.code is not MISSING_PACKAGE for d in error.diagnostics):
+                raise
+            (finding, *_) = error.diagnostics
+            warn(f"programs run without a compiler: {'; '.join([finding.message, *finding.notes])}")
+            return None
 
 
 ENGINE = NativeEngine()
+
+AUTOMATIC = NativeEngine(falls_back=True)
+"""The engine where none is named: where llvmlite does not work, it runs operation by operation."""
