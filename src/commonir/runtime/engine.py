@@ -155,7 +155,8 @@ class OperationTime(NamedTuple):
     """The time of an operation in ordinary runs, as the engine measured it.
 
     `name` and `operation` are those that the engine gives, `value` the value of the program that it computes, "" where
-    that is not known. Times are the median and the least of several runs in seconds.
+    that is not known. Times are the median and the least of several runs in seconds. `origins` are the operations that
+    are computed together, in order, with the names of their values.
     """
 
     name: str
@@ -164,6 +165,7 @@ class OperationTime(NamedTuple):
     seconds: float
     least_seconds: float
     size_bytes: int = 0
+    origins: tuple[tuple[str, str], ...] = ()
 
 
 @runtime_checkable

@@ -123,19 +123,30 @@ def pieces(
 def _timed_entry(side: Side, timed: OperationTime, costs: Mapping[str, ProfileEntry]) -> ProfileEntry:
     """Returns the cost of an operation that the engine has timed."""
     known = costs.get(timed.value)
+    together = [costs[value] for _, value in timed.origins if value in costs]
+    flops = [entry.flops for entry in together or [known] if entry is not None and entry.flops is not None]
     return ProfileEntry(
         name=timed.value or timed.name,
-        operation=(side.operation_name(timed.value) if timed.value else "") or timed.operation,
+        operation=_operations_of(side, timed),
         type="" if known is None else known.type,
-        operations=(timed.operation,),
+        operations=tuple([operation for operation, _ in timed.origins]) or (timed.operation,),
         seconds=timed.seconds,
         least_seconds=timed.least_seconds,
         size_bytes=timed.size_bytes if known is None else known.size_bytes,
-        flops=None if known is None else known.flops,
+        flops=sum(flops) if flops else None,
         node=side.node_name(timed.value) if timed.value else "",
-        moved_bytes=None if known is None else known.moved_bytes,
+        # What fused operations move between them is not moved.
+        moved_bytes=None if known is None or len(together) > 1 else known.moved_bytes,
         live_bytes=None if known is None else known.live_bytes,
     )
+
+
+def _operations_of(side: Side, timed: OperationTime) -> str:
+    """Returns the operations of the source program that an engine computes together."""
+    named = [side.operation_name(value) for _, value in timed.origins if value]
+    together = dict.fromkeys([name for name in named if name])
+    own = side.operation_name(timed.value) if timed.value and not together else ""
+    return " + ".join(together) or own or timed.operation
 
 
 def _call_overhead(side: Side, repeats: Repeats, options: EngineOptions) -> float:

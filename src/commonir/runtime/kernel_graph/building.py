@@ -36,7 +36,7 @@ from commonir.ods import Form, Op, infer, known_data, known_dims
 from commonir.runtime.instances import is_concrete
 from commonir.runtime.interpreter.evaluation import evaluate_kernel
 from commonir.runtime.interpreter.operations import constant_array, flat_values, named_operands
-from commonir.runtime.kernel_graph.graph import Array, KernelGraph, KernelNode, TensorSpec
+from commonir.runtime.kernel_graph.graph import Array, KernelGraph, KernelNode, Origin, TensorSpec
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, plain
 
@@ -98,10 +98,15 @@ class GraphBuilder:
             _spec_of(v)
         try:
             given = {v: self._operand(v) for v in op.operands}
-            self._names.update(zip(op.results, self._nodes_of(op, given), strict=True))
+            nodes = self._nodes_of(op, given)
         except (DiagnosticError, NotationError) as error:
             # It is reported when execution reaches the operation.
             raise NotAKernel(f"{op.name}: {error}") from None
+        self._names.update(zip(op.results, nodes, strict=True))
+        for v, name in zip(op.results, nodes, strict=True):
+            node = self.graph.nodes.get(name)
+            if node is not None:
+                node.origins = (Origin(op.name, v.name), *node.origins[1:])
 
     def _operand(self, value: Value) -> str:
         """Returns the name of an operand; of a constant outside of the block, which is the same in every run, too."""
@@ -180,7 +185,7 @@ class GraphBuilder:
         name = self._new_name("v")
         # Numbers bound no index of a join.
         kernel = self._with_numbers(Kernel(kernel.axes, with_extents(kernel.body, extents)))
-        node = KernelNode(name, Kernel(kernel.axes, kernel.body), extents, spec, (op.name,))
+        node = KernelNode(name, Kernel(kernel.axes, kernel.body), extents, spec, (Origin(op.name),))
         folded = self._folded(node)
         if folded is not None:
             self.graph.constants[name] = folded

@@ -29,6 +29,7 @@ from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.loops import Loop, loop_of
+from commonir.runtime.kernel_graph.timing import OnKernel, RunTimes
 from commonir.runtime.limits import no_memory, reporting_out_of_range, time_is_up
 from commonir.runtime.values import computed, copied, declared, shapes_of
 from commonir.symbolic import Dim, evaluate, symbols
@@ -48,9 +49,12 @@ _MAX_CHECKED = 64
 class PreparedGraph(Protocol):
     """A graph of kernels that is ready to run."""
 
-    def run(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> Sequence[Array]:
+    def run(
+        self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None
+    ) -> Sequence[Array]:
         """Returns the outputs for arrays of the inputs and values of the symbols.
 
+        With `on_kernel` kernels run one by one; it is called after each.
         Raises: OutOfRange when a position read from data is outside of its tensor.
         """
         ...
@@ -76,6 +80,8 @@ class GraphStep:
         self.outputs = tuple(outputs)
         self._sizes = sizes
         self._checked: dict[object, bool] = {}
+        # The longest run so far.
+        self.seconds: float | None = None
 
     def fits(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> bool:
         """Returns whether the graph computes the operations for inputs of these shapes and these sizes.
@@ -164,6 +170,7 @@ class GraphExecutable(WithState):
         self._steps: dict[Block, list[Step]] = {}
         self._loops: dict[Operation, Loop | None] = {}
         self._specializations = Specializations()
+        self.times: RunTimes | None = None
         if options.plan_ahead:
             self.steps_of(function.body)
 
@@ -267,13 +274,36 @@ class _BlockRunner:
                 self._check_time()
                 self._run_single(op, values)
             return
+        start = time.monotonic()
         with reporting_out_of_range():
-            results = step.graph.run(arrays, self._dims)
+            results = step.graph.run(arrays, self._dims, self._on_kernel(step))
+        step.seconds = max(time.monotonic() - start, step.seconds or 0.0)
         values.update(zip(step.outputs, results, strict=True))
 
+    def _on_kernel(self, step: GraphStep) -> OnKernel | None:
+        """Returns what is called after each kernel of a graph; None for a graph that runs at once."""
+        times = self._executable.times
+        if times is not None:
+            return times.of_kernels(step)
+        if self._deadline is None:
+            return None
+        # A graph that will be done long before the deadline needs no checks.
+        left = self._deadline - time.monotonic()
+        is_short = step.seconds is not None and 4 * step.seconds < left
+        return None if is_short else lambda _node, _origins: self._check_time()
+
     def _run_single(self, op: Operation, values: dict[Value, Array]) -> None:
+        times = self._executable.times
+        if times is not None and not op.regions:
+            with times.of_operation(op):
+                self._run_op(op, values)
+        else:
+            self._run_op(op, values)
+
+    def _run_op(self, op: Operation, values: dict[Value, Array]) -> None:
         if is_control(op):
-            results = self._run_loop(op, values) or run_control(op, values, self)
+            repeated = self._run_loop(op, values) if self._executable.times is None else None
+            results = repeated or run_control(op, values, self)
         else:
             evaluator = self._executable.evaluator(self._dims, self._deadline, self._depth)
             results = evaluator.decoded(op) or evaluator.results(op, values)

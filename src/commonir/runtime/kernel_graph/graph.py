@@ -26,6 +26,13 @@ class TensorSpec(NamedTuple):
     element: ElementType
 
 
+class Origin(NamedTuple):
+    """An operation of the program: its name, and that of the value it computes, "" if this has none."""
+
+    operation: str
+    value: str = ""
+
+
 class Strips(NamedTuple):
     """How a node is computed for some rows at a time: by parts, each of which reads the one before.
 
@@ -46,15 +53,15 @@ class Strips(NamedTuple):
 class KernelNode:
     """A tensor, and the kernel that computes it with the extents of its indices.
 
-    `strips` says how it is computed if it is not at once. `origins` are the names of the operations that it computes,
-    of which the first is the last one of the program.
+    `strips` says how it is computed if it is not at once. `origins` are the operations that it computes, of which the
+    first is the last one of the program.
     `KernelGraph.replace_kernel` changes it.
     """
 
     __slots__ = ("accesses", "extents", "kernel", "name", "origins", "reads", "spec", "strips")
 
     def __init__(
-        self, name: str, kernel: Kernel, extents: Mapping[str, Dim], spec: TensorSpec, origins: tuple[str, ...] = ()
+        self, name: str, kernel: Kernel, extents: Mapping[str, Dim], spec: TensorSpec, origins: tuple[Origin, ...] = ()
     ) -> None:
         self.name = name
         self.spec = spec

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from commonir.base.tuples import NamedTuple
 from commonir.notation import Access, Dilated, Expr, Kernel, Padded, Tensor, free, indices, replace_accesses
 from commonir.runtime.kernel_graph.contraction import contraction_of
-from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec
+from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Origin, TensorSpec
 from commonir.symbolic import Dim, names, plain
 
 Border = tuple[tuple[int, int], ...]
@@ -205,7 +205,7 @@ def _copy(graph: KernelGraph, name: str, source: str) -> KernelNode:
     spec: TensorSpec = graph.spec(source)
     axes = indices("i", len(spec.shape))
     kernel = Kernel(axes, Tensor(source, spec.shape, spec.element)[axes])
-    return KernelNode(name, kernel, {f"i{n}": d for n, d in enumerate(spec.shape)}, spec, ("copy",))
+    return KernelNode(name, kernel, {f"i{n}": d for n, d in enumerate(spec.shape)}, spec, (Origin("copy"),))
 
 
 def _reading(body: Expr, name: str, to: str) -> Expr:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.codes import RUN_LIMIT_EXCEEDED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.runtime.limits import OutOfRange
 from commonir.runtime.native.buffers import ALIGNMENT, arena_of
@@ -17,6 +20,7 @@ from commonir.runtime.native.program import MAIN, CompiledProgram
 from commonir.runtime.native.target import Target
 
 if TYPE_CHECKING:
+    from commonir.runtime.kernel_graph.timing import OnKernel
     from commonir.runtime.native.team import Team
     from commonir.runtime.native.workers import Workers
     from commonir.symbolic import Dim
@@ -50,8 +54,15 @@ class Buffers(NamedTuple):
 class CompiledGraph:
     """A compiled program in memory. One thread at a time may run it; others of the process may help."""
 
-    def __init__(self, program: CompiledProgram, threads: int = 1, workers: Workers | None = None) -> None:
+    def __init__(
+        self,
+        program: CompiledProgram,
+        threads: int = 1,
+        workers: Workers | None = None,
+        memory_limit_bytes: int | None = None,
+    ) -> None:
         self._program = program
+        self._memory_limit_bytes = memory_limit_bytes
         self._threads = threads
         self._numbers = {name: n for n, name in enumerate(program.table)}
         self._library = loaded_code(program.object_code, program.target)
@@ -59,6 +70,9 @@ class CompiledGraph:
         self._team = _team_of(self._library, program, workers) if threads > 1 else None
         self._buffers: OrderedDict[tuple[int, ...], Buffers] = OrderedDict()
         self._faults = np.zeros(2, np.int64)
+        self._kernels: dict[str, Callable[..., None]] = {}
+        # What is read of a tensor without elements does not matter, but it must be memory.
+        self._nothing = np.zeros(ALIGNMENT, np.uint8)
 
     @property
     def program(self) -> CompiledProgram:
@@ -70,10 +84,12 @@ class CompiledGraph:
         """The machine that the code is for."""
         return self._program.target
 
-    def run(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> list[Array]:
+    def run(self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None) -> list[Array]:
         """Returns the outputs for arrays of the inputs and values of the symbols.
 
-        Raises: OutOfRange when a position read from data is outside of its tensor.
+        With `on_kernel` kernels run one by one in this thread; it is called after each.
+        Raises: OutOfRange when a position read from data is outside of its tensor; DiagnosticError (E0711) when more
+        memory is needed than the limit.
         """
         program = self._program
         buffers = self._buffers_for_dims(dims)
@@ -83,8 +99,10 @@ class CompiledGraph:
         for name, array in (*inputs.items(), *computed.items()):
             number = self._numbers.get(name)
             if number is not None:
-                buffers.table[number] = array.ctypes.data
-        if self._team is not None and self._is_shared(buffers):
+                buffers.table[number] = (array if array.size else self._nothing).ctypes.data
+        if on_kernel is not None:
+            self._run_kernels(buffers, on_kernel)
+        elif self._team is not None and self._is_shared(buffers):
             addresses = buffers.table.ctypes.data, self._faults.ctypes.data, buffers.scratch, buffers.scratch_bytes
             self._team.run(addresses, buffers.sizes, self._threads)
         else:
@@ -92,6 +110,39 @@ class CompiledGraph:
         self._raise_fault(buffers)
         everything = {**program.constants, **dict(zip(inputs, arrays, strict=True)), **computed}
         return [everything[t.name] for t in program.outputs]
+
+    def _run_kernels(self, buffers: Buffers, on_kernel: OnKernel) -> None:
+        """Runs kernels one by one. `on_kernel` is called without an operation before the first."""
+        from commonir.runtime.native.work_units import ALL_UNITS  # noqa: PLC0415  ordinary runs do without it
+
+        sizes = dict(zip(self._program.symbols, [int(n) for n in buffers.sizes], strict=True))
+        shared = self._faults.ctypes.data, buffers.scratch, 0, ALL_UNITS
+        ready: list[tuple[Callable[..., None], Sequence[int]]] = []
+        for call in self._program.calls:
+            pointers = [int(buffers.table[self._numbers[t]]) for t in call.tensors]
+            arguments = [*shared, *[sizes[s] for s in call.symbols], *pointers]
+            kernel = self._kernels.get(call.function)
+            if kernel is None:
+                kernel = self._kernels[call.function] = self._library.function(call.function, len(arguments))
+            ready.append((kernel, arguments))
+        on_kernel("", ())
+        for call, (kernel, arguments) in zip(self._program.calls, ready, strict=True):
+            kernel(*arguments)
+            if self._faults[0]:
+                return
+            on_kernel(call.node, call.origins)
+
+    def _check_memory(self, size_bytes: int) -> None:
+        """Checks the limit for memory of one set of sizes. Raises: DiagnosticError (E0711)."""
+        limit = self._memory_limit_bytes
+        if limit is None:
+            return
+        # With a limit only the memory in use is kept.
+        self._buffers.clear()
+        size_bytes += sum([a.nbytes for a in self._program.constants.values()])
+        if size_bytes > limit:
+            message = f"the run needs {size_bytes} bytes, the limit is {limit}"
+            raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message))
 
     def _arguments(self, buffers: Buffers) -> tuple[int, ...]:
         """Returns the arguments of the main function."""
@@ -130,7 +181,13 @@ class CompiledGraph:
         # Borders are zeros from the start, and nothing else is stored there.
         scratch = max([_value(d, dims) for d in program.scratch], default=0)
         scratch = -(-scratch // ALIGNMENT) * ALIGNMENT
-        arena = np.zeros(assigned.size_bytes + self._threads * scratch + 2 * ALIGNMENT, np.uint8)
+        known = {*program.constants, *[t.name for t in program.inputs]}
+        outputs = {
+            t.name: (tuple([_value(d, dims) for d in t.shape]), t.dtype) for t in program.outputs if t.name not in known
+        }
+        arena_bytes = assigned.size_bytes + self._threads * scratch + 2 * ALIGNMENT
+        self._check_memory(arena_bytes + sum([prod(shape) * dtype.itemsize for shape, dtype in outputs.values()]))
+        arena = np.zeros(arena_bytes, np.uint8)
         start = -(-arena.ctypes.data // ALIGNMENT) * ALIGNMENT
         table = np.full(len(self._numbers), start, np.int64)
         for t in program.intermediates:
@@ -140,10 +197,6 @@ class CompiledGraph:
         for name, array in program.constants.items():
             if name in self._numbers:
                 table[self._numbers[name]] = array.ctypes.data
-        known = {*program.constants, *[t.name for t in program.inputs]}
-        outputs = {
-            t.name: (tuple([_value(d, dims) for d in t.shape]), t.dtype) for t in program.outputs if t.name not in known
-        }
         cost = sum([_value(c.units, dims) * c.unit_cost for c in program.calls if c.units != 1])
         sizes_of_loops = np.array(key, np.int64)
         return Buffers(table, sizes_of_loops, arena, start + assigned.size_bytes, scratch, cost, outputs)

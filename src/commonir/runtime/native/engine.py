@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from commonir.base.codes import MISSING_PACKAGE, UNSUPPORTED_EXECUTION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from commonir.base.codes import MISSING_PACKAGE
+from commonir.base.diagnostics import DiagnosticError
 from commonir.base.plugins import warn
 from commonir.ir.module import Module
-from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
+from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, OperationTime
 from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.kernel_graph.timing import RunTimes
 from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.compiling import compiled
 from commonir.runtime.native.rounds import RepeatableCode
@@ -16,6 +22,8 @@ from commonir.runtime.native.scalar_functions import NotCompiled
 from commonir.runtime.native.workers import Workers, available_processors
 from commonir.runtime.nesting import with_loops
 from commonir.runtime.seeding import with_seeds
+
+Array = NDArray[Any]
 
 
 class NativeEngine:
@@ -32,26 +40,40 @@ class NativeEngine:
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> GraphExecutable:
         """Prepares a function; see `Engine`."""
-        if options.memory_limit_bytes is not None:
-            message = "the engine 'native' has no memory limit"
-            raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         prepared = with_loops(with_seeds(module, options.seed, function), function).function(function)
         threads = min(options.threads, available_processors())
-        return GraphExecutable(prepared, options, MachineCode(threads, self._workers, falls_back=self._falls_back))
+        code = MachineCode(threads, self._workers, options.memory_limit_bytes, falls_back=self._falls_back)
+        return GraphExecutable(prepared, options, code)
+
+    def operation_times(
+        self, module: Module, function: str | None, inputs: Mapping[str, Array], options: EngineOptions, repeat: int
+    ) -> Sequence[OperationTime]:
+        """Returns the times of kernels, and of operations that run alone, in ordinary runs; see `TimingEngine`."""
+        executable = self.prepare(module, function, options)
+        executable.run(inputs)
+        executable.times = times = RunTimes()
+        for _ in range(repeat):
+            times.start_run()
+            executable.run(inputs)
+        return times.operation_times()
 
 
 class MachineCode:
     """Compiles graphs for this machine, to run in some threads; see `BackEnd`."""
 
-    def __init__(self, threads: int, workers: Workers, *, falls_back: bool = False) -> None:
+    def __init__(
+        self, threads: int, workers: Workers, memory_limit_bytes: int | None = None, *, falls_back: bool = False
+    ) -> None:
         self._threads = threads
         self._workers = workers
+        self._memory_limit_bytes = memory_limit_bytes
         self._falls_back = falls_back
 
     def prepare(self, graph: KernelGraph) -> RepeatableCode | None:
         """Returns a graph as machine code; None for what the code generator does not know."""
         try:
-            return RepeatableCode(compiled(graph, host_target()), self._threads, self._workers)
+            program = compiled(graph, host_target())
+            return RepeatableCode(program, self._threads, self._workers, self._memory_limit_bytes)
         except NotCompiled:
             return None
         except DiagnosticError as error:

@@ -130,7 +130,8 @@ class _GraphWriter:
         function = self._function_of(node)
         self._scratch.update(dict.fromkeys(function.scratch))
         work = function.units, function.unit_cost
-        return KernelCall(function.name, node.name, tuple(self._tensors(function, node)), function.symbols, *work)
+        tensors = tuple(self._tensors(function, node))
+        return KernelCall(function.name, node.name, tensors, function.symbols, *work, _origins_of(node))
 
     def _function_of(self, node: KernelNode) -> _KernelFunction:
         """Returns the function that computes a node, which is added if no equal one is there."""
@@ -173,7 +174,7 @@ class _GraphWriter:
         name = self._named(writer.function)
         units = strip_count(strips)
         cost = sum([f.unit_cost * points_of([f.units]) for f in functions])
-        return KernelCall(name, node.name, writer.tensors, writer.symbols, units, cost)
+        return KernelCall(name, node.name, writer.tensors, writer.symbols, units, cost, _origins_of(node))
 
     def _named(self, function: Function) -> str:
         """Returns the name of a function, which is added to the module unless an equal one is there."""
@@ -200,6 +201,11 @@ class _GraphWriter:
         tensors = tuple([(operands.index(source), form) for source, form in forms])
         work = writer.division.units, writer.unit_cost
         return _KernelFunction(name, tuple(writer.symbols), tensors, *work, tuple(writer.scratch.sizes))
+
+
+def _origins_of(node: KernelNode) -> tuple[tuple[str, str], ...]:
+    """Returns the operations that a node computes, with the names of their values, in order."""
+    return tuple([(o.operation, o.value) for o in reversed(node.origins)])
 
 
 def _operands(node: KernelNode) -> list[str]:

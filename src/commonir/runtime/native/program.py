@@ -38,7 +38,8 @@ class Check(NamedTuple):
 class KernelCall(NamedTuple):
     """A call of the main function: the function that computes a node, and the tensors and symbols it receives.
 
-    The function divides its work into `units`, of which each has about the same cost.
+    The function divides its work into `units`, of which each has about the same cost. `origins` are the operations that
+    it computes, with the names of their values, in order; each is a pair of texts.
     """
 
     function: str
@@ -47,6 +48,7 @@ class KernelCall(NamedTuple):
     symbols: tuple[str, ...]
     units: Dim
     unit_cost: int
+    origins: tuple[tuple[str, str], ...] = ()
 
 
 class ProgramTensor(NamedTuple):
