@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import commonir as cir
+from commonir.api import default_engine
 from commonir.base.diagnostics import DiagnosticError, ExitStatus
 from commonir.cli.main import main
 from commonir.dialects import core
@@ -88,8 +89,9 @@ def test_program_without_a_file_format_is_written_as_text(tmp_path: Path) -> Non
     comparison = cir.compare(a, b, repro=tmp_path)
     assert comparison.first_divergence is not None
     assert comparison.first_divergence.name == "angle"
+    engine = default_engine()
     assert (tmp_path / "command.txt").read_text() == (
-        "cir compare a.mlir b.mlir @inputs.npz --engines numpy,numpy --rtol 0.0001\n"
+        f"cir compare a.mlir b.mlir @inputs.npz --engines {engine},{engine} --rtol 0.0001\n"
     )
     with np.load(tmp_path / "inputs.npz") as inputs, np.load(tmp_path / "expected.npz") as expected:
         got = cir.run(cir.load(tmp_path / "a.mlir"), dict(inputs))

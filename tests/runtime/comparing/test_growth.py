@@ -78,7 +78,9 @@ def test_equal_operations_are_prepared_once_for_a_profile(monkeypatch: pytest.Mo
     monkeypatch.setattr(type(engine), "prepare", count)
     lines = [f"%y{n + 1} = arith.{'addf' if n % 2 else 'mulf'} %y{n}, %x : tensor<2xf32>" for n in range(20)]
     text = "\n".join(["func.func @main(%y0: tensor<2xf32>, %x: tensor<2xf32>) -> tensor<2xf32> {", *lines])
-    profile = cir.profile(cir.loads(f"{text}\nreturn %y20 : tensor<2xf32> }}", format="mlir"), repeat=1, warmup=0)
+    profile = cir.profile(
+        cir.loads(f"{text}\nreturn %y20 : tensor<2xf32> }}", format="mlir"), engine="numpy", repeat=1, warmup=0
+    )
     assert len(profile.entries) == 20
     # The program, an empty one for the overhead of a call, a sum and a product.
     assert len(prepared) == 4

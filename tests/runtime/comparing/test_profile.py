@@ -190,12 +190,12 @@ def test_command_lists_the_slowest_and_writes_a_trace(tmp_path: Path, capsys: py
     path, trace = tmp_path / "m.mlir", tmp_path / "trace.json"
     path.write_text(PROGRAM)
     run = command_lines(capsys)
-    done = run("profile", str(path), "--repeat", "2", "--trace", str(trace))
+    done = run("profile", str(path), "--engine", "numpy", "--repeat", "2", "--trace", str(trace))
     assert done.status == ExitStatus.YES
     assert done.out.startswith("main on numpy: ")
     events = json.loads(trace.read_text())["traceEvents"]
     assert [event["args"]["value"] for event in events] == ["p", "n", "y"]
     assert all(b["ts"] == pytest.approx(a["ts"] + a["dur"]) for a, b in pairwise(events))
-    document = json.loads(run("profile", str(path), "--json").out)
+    document = json.loads(run("profile", str(path), "--engine", "numpy", "--json").out)
     assert document["schema"] == "commonir.profile/1"
     assert [entry["name"] for entry in document["result"]["entries"]] == ["p", "n", "y"]
