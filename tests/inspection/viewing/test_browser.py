@@ -208,7 +208,7 @@ def test_ranks_and_two_programs_have_the_same_controls(browser: Browser, tmp_pat
 
 def test_an_overlay_is_chosen_in_the_page(browser: Browser, tmp_path: Path) -> None:
     program = model("resnet_fp32")
-    profile = cir.profile(program, repeat=1)
+    profile = cir.profile(program, engine="numpy", repeat=1)
     half = cir.convert(program, "mil", precision="float16")
     api.view(program, tmp_path / "hot.html", overlay=[profile, cir.compare(program, half)])
     browser.prefer("light")

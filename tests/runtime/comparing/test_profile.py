@@ -63,7 +63,7 @@ def test_operations_are_reported_in_order_with_what_they_give_and_compute(engine
 
 
 def test_times_are_of_runs() -> None:
-    profile = api.profile(_program(), warmup=0, repeat=4)
+    profile = api.profile(_program(), engine="numpy", warmup=0, repeat=4)
     assert 0 < profile.least_seconds <= profile.seconds
     assert profile.first_seconds > 0
     assert profile.call_seconds > 0
@@ -73,11 +73,11 @@ def test_times_are_of_runs() -> None:
 
 def test_memory_is_that_of_values_needed_at_once() -> None:
     # The input is needed until p is there; then p and n, then n, p and y.
-    assert api.profile(_program()).peak_bytes == max(8 * 16 * 4 + 128, 3 * 128)
+    assert api.profile(_program(), engine="numpy").peak_bytes == max(8 * 16 * 4 + 128, 3 * 128)
 
 
 def test_loops_are_one_operation() -> None:
-    profile = api.profile(_program(LOOP), {"n": np.array(5), "x": np.array(2, np.float32)}, repeat=1)
+    profile = api.profile(_program(LOOP), {"n": np.array(5), "x": np.array(2, np.float32)}, engine="numpy", repeat=1)
     assert [(e.name, e.operation) for e in profile.entries] == [("r", "scf.for"), ("y", "arith.mulf")]
 
 
@@ -85,7 +85,7 @@ def test_loops_are_one_operation() -> None:
 @pytest.mark.parametrize("network", ["bert_fp16", "llama_stateful_fp16", "detector_iOS15"])
 def test_every_named_value_of_a_network_is_reported_by_its_own_operation(network: str) -> None:
     program = model(network)
-    profile = api.profile(program, repeat=1, warmup=0)
+    profile = api.profile(program, engine="numpy", repeat=1, warmup=0)
     own = {r.name: op.name for op in program.main.body.operations for r in op.results}
     assert profile.entries
     assert all(own.get(e.name, e.operation) == e.operation for e in profile.entries)
@@ -102,7 +102,7 @@ def test_another_engine_runs_the_operations_of_a_format_as_they_are() -> None:
 def test_ranks_compute_send_and_wait() -> None:
     # Each rank but the last sends 3 tensors of 4 numbers; the last one only receives.
     text = pipeline_program(3)
-    profile = api.profile(_program(text), repeat=2, warmup=0)
+    profile = api.profile(_program(text), engine="numpy", repeat=2, warmup=0)
     assert [(r.rank, r.messages, r.sent_bytes) for r in profile.ranks] == [(0, 3, 48), (1, 3, 48), (2, 0, 0)]
     for rank in profile.ranks:
         times = rank.compute_seconds + rank.send_seconds + rank.wait_seconds
@@ -132,7 +132,7 @@ def test_engines_that_run_ranks_in_processes_are_refused() -> None:
 
 
 def test_memory_over_time_and_its_peak_are_reported() -> None:
-    profile = api.profile(_program(), repeat=1)
+    profile = api.profile(_program(), engine="numpy", repeat=1)
     # After the product x and p are there, then p and n, then n, p and y.
     assert [e.live_bytes for e in profile.entries] == [512 + 128, 256, 384]
     assert profile.peak_values == {"x": 512, "p": 128}

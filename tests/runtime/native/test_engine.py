@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from commonir.base.codes import EXECUTION_FAILED, UNSUPPORTED_EXECUTION
+from commonir.base.codes import EXECUTION_FAILED, RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.data import ArrayData
@@ -125,11 +126,46 @@ def test_a_position_outside_of_a_tensor_is_an_error() -> None:
     np.testing.assert_array_equal(again, x[[0, 2, 1, 2]])
 
 
-def test_a_memory_limit_is_refused() -> None:
-    module = program(core.relu, {"x": TensorType(f32, (3,))})
+def test_a_memory_limit_counts_constants_outputs_and_what_is_between() -> None:
+    n = symbol("n")
+    module = program(
+        lambda x: core.softmax(core.matmul(x, constant(normal(8, 256))), 1), {"x": TensorType(f32, (n, 8))}
+    )
+    executable = ENGINE.prepare(module, options=EngineOptions(memory_limit_bytes=1 << 18))
+    for _ in range(2):
+        with pytest.raises(DiagnosticError, match=r"the run needs \d+ bytes, the limit is 262144") as caught:
+            # Two arrays of 256 kB.
+            executable.run({"x": normal(256, 8)})
+        assert caught.value.diagnostics[0].code is RUN_LIMIT_EXCEEDED
+        # Together these sizes need more than the limit; each alone does not.
+        for rows in (64, 65, 66, 67):
+            executable.run({"x": normal(rows, 8)})
+
+
+def test_a_time_limit_ends_a_run_between_kernels() -> None:
+    x = TensorType(f32, (400, 400))
+
+    def build(v: Value) -> Value:
+        for _ in range(400):
+            v = core.tanh(core.matmul(v, v))
+        return v
+
+    executable = ENGINE.prepare(program(build, {"x": x}), options=EngineOptions(time_limit_seconds=0.02))
+    start = time.monotonic()
     with pytest.raises(DiagnosticError) as caught:
-        ENGINE.prepare(module, options=EngineOptions(memory_limit_bytes=1 << 20))
-    assert caught.value.diagnostics[0].code is UNSUPPORTED_EXECUTION
+        executable.run({"x": normal(400, 400)})
+    assert caught.value.diagnostics[0].code is RUN_LIMIT_EXCEEDED
+    # All of them would take a second.
+    assert time.monotonic() - start < 0.3
+
+
+def test_kernels_are_timed_in_ordinary_runs() -> None:
+    w = normal(20, 30)
+    module = program(lambda v: core.softmax(core.relu(core.matmul(v, constant(w))), 1), {"x": TensorType(f32, (9, 20))})
+    product, softmax = ENGINE.operation_times(module, None, {"x": normal(9, 20)}, EngineOptions(), 3)
+    assert product.operation == "core.matmul + core.relu"
+    assert softmax.operation == "core.softmax"
+    assert 0 < product.least_seconds <= product.seconds
 
 
 def test_equal_layers_share_a_function() -> None:

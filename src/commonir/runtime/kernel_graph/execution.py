@@ -294,7 +294,7 @@ class _BlockRunner:
 
     def _run_single(self, op: Operation, values: dict[Value, Array]) -> None:
         times = self._executable.times
-        if times is not None and not op.regions:
+        if times is not None:
             with times.of_operation(op):
                 self._run_op(op, values)
         else:
@@ -302,8 +302,7 @@ class _BlockRunner:
 
     def _run_op(self, op: Operation, values: dict[Value, Array]) -> None:
         if is_control(op):
-            repeated = self._run_loop(op, values) if self._executable.times is None else None
-            results = repeated or run_control(op, values, self)
+            results = self._run_loop(op, values) or run_control(op, values, self)
         else:
             evaluator = self._executable.evaluator(self._dims, self._deadline, self._depth)
             results = evaluator.decoded(op) or evaluator.results(op, values)

@@ -13,7 +13,7 @@ from math import prod
 
 from commonir.notation import Access, Expr, Kernel, Tensor, free, index, put, replace_accesses
 from commonir.runtime.kernel_graph.contraction import Contraction, contraction_of
-from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips, TensorSpec
+from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Origin, Strips, TensorSpec
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.symbolic import Dim, plain, symbol
 
@@ -148,7 +148,7 @@ def _with_neighbouring_columns(graph: KernelGraph, layouts: dict[str, MemoryLayo
         kernel,
         dict(zip(axes, shape, strict=True)),
         TensorSpec(shape, factor.dtype),
-        ("copy",),
+        (Origin("copy"),),
     )
     graph.add_before(node, copy)
     layouts[copy.name] = layout_of(shape)

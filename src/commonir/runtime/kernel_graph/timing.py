@@ -18,9 +18,10 @@ Before the first kernel it is called with the name "" and no operations.
 
 
 class RunTimes:
-    """The times of several runs. What runs several times in one, as in a loop, is added up."""
+    """The times of several runs. An operation with regions, such as a loop, is one; what it runs is not measured."""
 
     def __init__(self) -> None:
+        self._is_inside = False
         self._runs: list[dict[Hashable, float]] = []
         self._origins: dict[Hashable, tuple[tuple[str, str], ...]] = {}
 
@@ -28,8 +29,10 @@ class RunTimes:
         """Begins a run: what follows is of it."""
         self._runs.append({})
 
-    def of_kernels(self, graph: Hashable) -> OnKernel:
-        """Returns what measures the kernels of a graph from now on."""
+    def of_kernels(self, graph: Hashable) -> OnKernel | None:
+        """Returns what measures the kernels of a graph from now on; None inside of an operation that is measured."""
+        if self._is_inside:
+            return None
         last = time.perf_counter()
 
         def on_kernel(node: str, origins: tuple[tuple[str, str], ...]) -> None:
@@ -44,8 +47,15 @@ class RunTimes:
     @contextmanager
     def of_operation(self, op: Operation) -> Generator[None]:
         """Measures an operation."""
+        if self._is_inside:
+            yield
+            return
+        self._is_inside = True
         start = time.perf_counter()
-        yield
+        try:
+            yield
+        finally:
+            self._is_inside = False
         value = next((v.name for v in op.results if v.name), "")
         self._add(op, ((op.name, value),), time.perf_counter() - start)
 
