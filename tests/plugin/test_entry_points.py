@@ -12,11 +12,14 @@ import pytest
 
 import commonir as cir
 from commonir.ods import Dialects
+from commonir.runtime.kernel_graph.execution import GraphStep
+from commonir.runtime.native.engine import ENGINE as NATIVE
 from commonir.text.parser import parse_module
 from commonir.text.printer import print_module
 
 from tests.command_lines import Cir, command_lines
 from tests.console_pages import check_commands
+from tests.oracles import require_package
 from tests.plugin.programs import DEMO, PROGRAM
 
 PACKAGE = Path(__file__).parent / "package"
@@ -47,7 +50,7 @@ def named_as_written(text: str) -> str:
     return text.replace("i0", "a").replace("i1", "b").replace("t2", "t").replace("t3", "u")
 
 
-@pytest.mark.parametrize("engine", ["reference", "numpy"])
+@pytest.mark.parametrize("engine", ["reference", "numpy", "native"])
 def test_operations_verify_print_lower_and_run(engine: str) -> None:
     module = parse_module(PROGRAM, Dialects())
     assert cir.verify(module) == []
@@ -58,6 +61,30 @@ def test_operations_verify_print_lower_and_run(engine: str) -> None:
     # blend = 0.25 a + 0.75 b = [[0.75, 1.75, 3.5], [1.5, 2.5, 4.25]]; the median of its products with b is twice each.
     expected = [[[1.5, 3.5, 7.0], [3.0, 5.0, 8.5]], [3.5, 5.0]]
     assert [x.tolist() for x in cir.run(module, inputs, engine=engine).values()] == expected
+
+
+def test_an_operation_with_a_kernel_is_compiled_with_others() -> None:
+    """The code generator has not a line for it: code follows from its reference."""
+    require_package("llvmlite")
+    module = cir.lower(parse_module(OUTER_PROGRAM, Dialects()))
+    executable = NATIVE.prepare(module)
+    (step,) = executable.steps_of(module.main.body)
+    assert isinstance(step, GraphStep)
+    assert [op.name for op in step.operations] == ["demo.outer", "core.tanh"]
+    for rows, columns in ((2, 3), (5, 40), (1, 1)):
+        a = np.linspace(-2, 2, rows * columns, dtype=np.float32).reshape(rows, columns)
+        b = np.linspace(1, 3, 7, dtype=np.float32)
+        (y,) = executable.run({"a": a, "b": b}).values()
+        np.testing.assert_allclose(y, np.tanh(a[:, :, None] * b), rtol=1e-6)
+
+
+OUTER_PROGRAM = """
+ml_program.func @main(%a: tensor<"N"x"M"xf32>, %b: tensor<7xf32>) -> tensor<"N"x"M"x7xf32> {
+  %outer = "demo.outer"(%a, %b) : (tensor<"N"x"M"xf32>, tensor<7xf32>) -> tensor<"N"x"M"x7xf32>
+  %y = core.tanh %outer : tensor<"N"x"M"x7xf32>
+  ml_program.return %y : tensor<"N"x"M"x7xf32>
+}
+"""
 
 
 def test_a_wrong_use_of_an_operation_is_reported_as_one_of_ours() -> None:

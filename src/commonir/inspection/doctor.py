@@ -18,7 +18,7 @@ from commonir.passes.definition import ENTRY_POINTS as PASSES
 from commonir.passes.definition import Passes
 from commonir.reports import DoctorReport, EngineReport, FormatReport, PackageReport, PluginReport
 from commonir.runtime.engine import ENTRY_POINTS as ENGINES
-from commonir.runtime.engine import Engines
+from commonir.runtime.engine import Engines, default_engine_name
 from commonir.tablegen import installed_headers
 
 _OWN_PACKAGE = "commonir"
@@ -85,7 +85,8 @@ def _engines() -> list[EngineReport]:
             package, extra = _NEEDED.get(name, ("", ""))
             missing = bool(package) and find_spec(package) is None
             note = f"python -m pip install 'commonir[{extra}]'" if missing else ""
-            out.append(EngineReport(name, not missing, note))
+            default = "the default" if name == default_engine_name() else ""
+            out.append(EngineReport(name, not missing, note or default))
         except DiagnosticError as error:
             out.append(EngineReport(name, False, error.diagnostics[0].help or error.diagnostics[0].message))
     return out

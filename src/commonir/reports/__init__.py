@@ -651,7 +651,9 @@ class PackageReport(Report):
 
 
 class EngineReport(Report):
-    """An engine that runs programs; `note` says what is missing when it is not available."""
+    """An engine that runs programs; `note` says what is missing when it is not available, else whether it is the
+    default.
+    """
 
     name: str
     is_available: bool

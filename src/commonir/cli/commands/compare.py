@@ -60,8 +60,8 @@ class CompareOptions(NamedTuple):
 @click.option(
     "--engines",
     metavar="NAME[,NAME]",
-    help="The engines of A and B, or two engines for one program. The default is numpy for two programs, "
-    "reference,numpy for one.",
+    help="The engines of A and B, or two engines for one program. The default is that of `cir run` for both; for one "
+    "program it is compared with reference.",
     shell_complete=completed("engines"),
 )
 @function_option("Compare this function")

@@ -10,7 +10,7 @@ from commonir.cli.terminal import Style, Terminal
 from commonir.reports.columns import Column
 
 if TYPE_CHECKING:
-    from commonir.reports import DoctorReport, PackageReport
+    from commonir.reports import DoctorReport, EngineReport, PackageReport
 
 
 @verb("cir doctor")
@@ -31,7 +31,7 @@ def _write(report: DoctorReport, out: Terminal) -> None:
     )
     for title, rows in (
         ("packages", [(package.name, _version(package)) for package in report.packages]),
-        ("engines", [(engine.name, "works" if engine.is_available else engine.note) for engine in report.engines]),
+        ("engines", [(engine.name, _of_engine(engine)) for engine in report.engines]),
         (
             "formats",
             [
@@ -51,6 +51,12 @@ def _version(package: PackageReport) -> str:
     if package.version is not None:
         return package.version
     return f"not installed: python -m pip install 'commonir[{package.extra}]'" if package.extra else "not installed"
+
+
+def _of_engine(engine: EngineReport) -> str:
+    if not engine.is_available:
+        return engine.note
+    return f"works, {engine.note}" if engine.note else "works"
 
 
 def _abilities(*, is_read: bool, is_written: bool) -> str:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     "engines",
     metavar="NAME[,NAME]",
     multiple=True,
-    help="Time this engine, or several side by side; `cir doctor` lists them.",
+    help="Time this engine, or several side by side; `cir doctor` lists them, and which is the default.",
     shell_complete=completed("engines"),
 )
 @function_option("Time this function")

@@ -93,7 +93,7 @@ class RunOptions(NamedTuple):
 @click.option(
     "--engine",
     metavar="NAME",
-    help="Run with this engine; `cir doctor` lists them.",
+    help="Run with this engine; `cir doctor` lists them. The default is native where it is installed, else numpy.",
     shell_complete=completed("engines"),
 )
 @function_option("Run this function")
