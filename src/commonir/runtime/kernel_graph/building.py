@@ -34,9 +34,8 @@ from commonir.notation import (
 )
 from commonir.ods import Form, Op, infer, known_data, known_dims
 from commonir.runtime.instances import is_concrete
-from commonir.runtime.interpreter.evaluation import evaluate_kernel
 from commonir.runtime.interpreter.operations import constant_array, flat_values, named_operands
-from commonir.runtime.kernel_graph.graph import Array, KernelGraph, KernelNode, Origin, TensorSpec
+from commonir.runtime.kernel_graph.graph import Array, KernelGraph, KernelNode, Origin, TensorSpec, evaluated
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, plain
 
@@ -49,6 +48,9 @@ FOLDED_ELEMENTS = 1 << 22
 
 MAX_CONSTANT_DEPTH = 4
 """Operations between constants outside of a block and a value in it that is computed while building."""
+
+STORED_ELEMENTS = 1 << 12
+"""Constants of at least so many elements stay as they are stored, if that takes less memory than their elements."""
 
 
 class NotAKernel(Exception):
@@ -213,9 +215,11 @@ class GraphBuilder:
         shape = [d for d in node.spec.shape if isinstance(d, int)]
         if not reads or node.symbols() or prod(shape) > FOLDED_ELEMENTS:
             return None
-        extents = {i: n for i, n in node.extents.items() if isinstance(n, int)}
-        arrays = {r: _computed(self.graph.constants[r]) for r in reads}
-        return evaluate_kernel(node.kernel, extents, arrays, compute_dtype)
+        if prod(shape) >= STORED_ELEMENTS and self.graph.decodes(node):
+            stored = sum([self.graph.constants[r].nbytes for r in reads])
+            if stored < prod(shape) * compute_dtype(node.spec.element).itemsize:
+                return None
+        return evaluated(node, self.graph.constants)
 
     def _constant(self, array: Array) -> str:
         name = self._new_name("c")
@@ -266,12 +270,10 @@ def _defined(op: Operation) -> Op:
     return op
 
 
-def _computed(array: Array) -> Array:
-    return array.astype(np.float32) if array.dtype.kind in "fV" and array.dtype.itemsize < 4 else array
-
-
 def _constant_of(op: Op) -> Array | None:
     """Returns the elements of a constant; None for other operations."""
+    if op.form is Form.KERNEL and _is_large(op):
+        return None
     if op.form is not Form.STRUCTURAL:
         data = known_data(op.results[0]) if len(op.results) == 1 else None
         return None if data is None else data.array()
@@ -281,6 +283,11 @@ def _constant_of(op: Op) -> Array | None:
     if array is None:
         raise NotAKernel(op.name)
     return array
+
+
+def _is_large(op: Op) -> bool:
+    """Returns whether a result is stored in a form of its own, rather than as its elements."""
+    return all(_count(_spec_of(v).shape) >= STORED_ELEMENTS for v in op.results)
 
 
 def _symbolic_dims_of(op: Op) -> tuple[Dim, ...] | None:

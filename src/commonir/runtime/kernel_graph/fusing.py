@@ -4,10 +4,14 @@
 - A function of single elements with one reader is computed by that reader.
 - A cheap one that reads statistics, such as a difference to a mean, is computed by every reader.
 - A fold is computed by its only reader, if that is a function of single elements at the same position (an epilogue).
+- What decodes a constant is computed by contractions that multiply with it and by functions of single elements. For
+  other readers it is computed once, here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from math import prod
 
 from commonir.notation import (
@@ -15,6 +19,7 @@ from commonir.notation import (
     Apply,
     Cast,
     Expr,
+    Fold,
     Kernel,
     NotationError,
     fuse,
@@ -25,14 +30,18 @@ from commonir.notation import (
 )
 from commonir.runtime.interpreter.evaluation import rounds_to_half
 from commonir.runtime.kernel_graph.contraction import contraction_of
-from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
+from commonir.runtime.kernel_graph.graph import MAX_ENTRY, KernelGraph, KernelNode
 from commonir.runtime.kernel_graph.views import plainly_resolved
+from commonir.runtime.limits import OutOfRange
 from commonir.symbolic import plain
 
 CHEAP_FUNCTIONS = 4
 """Functions of single elements that take less time than writing their result and reading it again."""
 
 _CHEAP = frozenset({"add", "subtract", "multiply", "divide"})
+
+FOLDED_ELEMENTS = 1 << 22
+"""Nodes of constants are computed here if they have at most this many elements, or decode a constant."""
 
 STATISTIC = 64
 """A statistic has at most one element for this many of what reads it."""
@@ -43,6 +52,11 @@ def fuse_nodes(graph: KernelGraph) -> None:
     for node in list(graph.nodes.values()):
         while node.name in graph.nodes and _is_fused(graph, node):
             pass
+    for node in list(graph.nodes.values()):
+        if graph.is_constant(node) and _count(node) <= max(FOLDED_ELEMENTS, _largest(graph, node)):
+            with suppress(OutOfRange):
+                # It is reported when the node is computed.
+                graph.fold(node)
     graph.remove_unused()
 
 
@@ -79,15 +93,31 @@ def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode) ->
         return True
     if any(_is_rounded(a, node) for a in accesses):
         return False
+    if graph.is_constant(producer):
+        return graph.decodes(producer) and (not node.has_folds or _is_factor(accesses, node))
     if _reads_statistics(graph, producer):
-        return contraction_of(node) is None
+        return contraction_of(node, graph.constants) is None
     if graph.users(producer.name) != [node.name] or producer.name in graph.outputs:
         return False
     if not producer.has_folds:
-        return contraction_of(node) is None
+        return contraction_of(node, graph.constants) is None
     if node.has_folds or node.spec.shape != producer.spec.shape:
         return False
     return all(_is_same_position(a, node) for a in accesses)
+
+
+def _largest(graph: KernelGraph, node: KernelNode) -> int:
+    """Returns the elements that may be decoded from the largest constant that a node reads."""
+    return MAX_ENTRY * max([graph.constants[read].size for read in node.reads])
+
+
+def _is_factor(accesses: Sequence[Access], node: KernelNode) -> bool:
+    """Returns whether all reads of a tensor are factors of products that are summed, perhaps after a conversion."""
+    factors: list[Expr] = []
+    for e in walk(node.kernel.body):
+        if isinstance(e, Fold) and e.fn == "add" and isinstance(e.body, Apply) and e.body.fn == "multiply":
+            factors += [x.body if isinstance(x, Cast) else x for x in e.body.args]
+    return all(a in factors for a in accesses)
 
 
 def _reads_statistics(graph: KernelGraph, producer: KernelNode) -> bool:

@@ -7,16 +7,27 @@ be symbols. This module knows neither operations nor machines.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import prod
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType
-from commonir.notation import Access, Const, Expr, Fold, Join, Kernel, Position, walk
+from commonir.notation import Access, Apply, Const, Expr, Fold, Join, Kernel, Position, walk
+from commonir.runtime.interpreter.evaluation import evaluate_kernel
+from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, symbols
 
 Array = NDArray[Any]
+
+
+DECODING = frozenset({"add", "subtract", "multiply"})
+"""The functions by which numbers are decoded from what is stored."""
+
+MAX_ENTRY = 8
+"""The most elements that are decoded from one element of a constant."""
 
 
 class TensorSpec(NamedTuple):
@@ -112,6 +123,16 @@ def _dims_inside(body: Expr) -> Iterable[Dim]:
             yield e.at
 
 
+def evaluated(node: KernelNode, arrays: Mapping[str, Array]) -> Array:
+    """Returns the elements of a node of fixed sizes for arrays of the tensors that it reads."""
+    extents = {i: n for i, n in node.extents.items() if isinstance(n, int)}
+    return evaluate_kernel(node.kernel, extents, {r: _computed(arrays[r]) for r in node.reads}, compute_dtype)
+
+
+def _computed(array: Array) -> Array:
+    return array.astype(np.float32) if array.dtype.kind in "fV" and array.dtype.itemsize < 4 else array
+
+
 class KernelGraph:
     """Nodes in an order of evaluation, the tensors that they read from outside, and those that are its results."""
 
@@ -176,6 +197,26 @@ class KernelGraph:
         node.reads = list(dict.fromkeys([r for part in strips.parts for r in part.reads if r not in inner]))
         self._use(node)
         self._release(node.name, [name for name in before if name not in node.reads])
+
+    def is_constant(self, node: KernelNode) -> bool:
+        """Returns whether a node has fixed sizes and only reads constants."""
+        reads = node.reads
+        return bool(reads) and all(read in self.constants for read in reads) and not node.symbols()
+
+    def decodes(self, node: KernelNode) -> bool:
+        """Returns whether a node computes each element from one of a constant of about as many elements, cheaply."""
+        if node.has_folds or node.strips is not None or not self.is_constant(node):
+            return False
+        functions = [e for e in walk(node.kernel.body) if isinstance(e, Apply) and e.dtype.kind == "float"]
+        count = prod([d for d in node.spec.shape if isinstance(d, int)])
+        largest = max([self.constants[read].size for read in node.reads])
+        return all(e.fn in DECODING for e in functions) and count <= largest * MAX_ENTRY
+
+    def fold(self, node: KernelNode) -> None:
+        """Computes a node that only reads constants, and makes it one."""
+        self.constants[node.name] = evaluated(node, self.constants)
+        del self.nodes[node.name]
+        self._release(node.name, node.reads)
 
     def remove_unused(self) -> None:
         """Removes nodes and constants that no output needs."""

@@ -98,7 +98,7 @@ def preferred_last_axes(graph: KernelGraph) -> dict[str, int]:
 
 def _wanted_by_contraction(graph: KernelGraph, node: KernelNode) -> dict[str, int]:
     """Returns the last axes of the result and the left factor of a contraction with a constant."""
-    found = contraction_of(node)
+    found = contraction_of(node, graph.constants)
     if found is None:
         return {}
     left, right = found.left, found.right
@@ -178,7 +178,12 @@ def _zeros(padding: Dim, stretch: int) -> int:
 
 def _copy_inputs(graph: KernelGraph, last: dict[str, int], borders: dict[str, Border]) -> None:
     """Adds copies of inputs that contractions read in another layout, or through padding."""
-    contracted = {name for node in graph.nodes.values() if contraction_of(node) is not None for name in node.reads}
+    contracted = {
+        name
+        for node in graph.nodes.values()
+        if contraction_of(node, graph.constants) is not None
+        for name in node.reads
+    }
     for name in [n for n in graph.inputs if n in contracted and (n in last or n in borders)]:
         copy = f"{name} copy"
         node = _copy(graph, copy, name)

@@ -40,7 +40,7 @@ def split_folds(graph: KernelGraph) -> None:
     """Splits the folds over positions of channels in all nodes but contractions."""
     last = preferred_last_axes(graph)
     for node in list(graph.nodes.values()):
-        if contraction_of(node) is None and any(name in last for name in node.reads):
+        if contraction_of(node, graph.constants) is None and any(name in last for name in node.reads):
             _split_folds_of(graph, node, last)
 
 

@@ -55,7 +55,7 @@ def use_strips(graph: KernelGraph, layouts: dict[str, MemoryLayout]) -> None:
 
 
 def _chain_of(graph: KernelGraph, last: KernelNode) -> _Chain | None:
-    found = contraction_of(last)
+    found = contraction_of(last, graph.constants)
     if found is None:
         return None
     for factor, other in ((found.left, found.right), (found.right, found.left)):
@@ -100,7 +100,7 @@ def _long_axes(node: KernelNode) -> list[str]:
 
 def _read_by_rows(graph: KernelGraph, middle: KernelNode) -> KernelNode | None:
     """Returns the contraction that a node reads at its own row only."""
-    if contraction_of(middle) is not None:
+    if contraction_of(middle, graph.constants) is not None:
         return None
     for name in middle.reads:
         first = graph.nodes.get(name)
@@ -114,7 +114,7 @@ def _read_by_rows(graph: KernelGraph, middle: KernelNode) -> KernelNode | None:
 
 def _multiplies_values(graph: KernelGraph, node: KernelNode) -> bool:
     """Returns whether a node is a contraction of two computed values."""
-    found = contraction_of(node)
+    found = contraction_of(node, graph.constants)
     return found is not None and not {found.left.tensor.name, found.right.tensor.name} & graph.constants.keys()
 
 
@@ -133,7 +133,7 @@ def _is_large(spec: TensorSpec) -> bool:
 
 def _with_neighbouring_columns(graph: KernelGraph, layouts: dict[str, MemoryLayout], node: KernelNode) -> None:
     """Copies the factor of a contraction that has its columns, if these are not neighbours: each strip reads it all."""
-    found = contraction_of(node)
+    found = contraction_of(node, graph.constants)
     assert found is not None
     *before, column = _long_axes(node)
     factor = found.left if column in free(found.left) else found.right

@@ -62,7 +62,7 @@ def constants_of(graph: KernelGraph, code: GraphCode) -> dict[str, NDArray[Any]]
     """Returns the constants that the code reads and those that are outputs, each as it is read."""
     out = {n: _contiguous(graph.constants[n]) for n in graph.outputs if n in graph.constants}
     for name, form in code.forms.items():
-        out[name] = _contiguous(form.make(graph.constants[form.source]))
+        out[name] = _contiguous(form.make(*[graph.constants[name] for name in form.sources]))
     return out
 
 

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import f32
-from commonir.notation import Access, Apply, Fold, free, index, walk
+from commonir.notation import Access, Apply, Expr, Fold, children, free, walk
+from commonir.runtime.kernel_graph.contraction import factor_read, is_stored
 from commonir.runtime.native.expression_code import Buffer
+from commonir.runtime.native.factors import Factor, elements_of, factor_of
 from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
-from commonir.runtime.native.loop_kernel import Layouts, LoopKernel, read_of
+from commonir.runtime.native.loop_kernel import Layouts, LoopKernel
 from commonir.runtime.native.product_tiles import (
     Columns,
     PlainColumns,
@@ -30,33 +32,25 @@ from commonir.runtime.native.product_tiles import (
     in_panels,
     tile_of,
 )
+from commonir.runtime.native.stored_columns import Pointers, StoredColumns, columns_of
+from commonir.runtime.native.stored_factors import StoredFactor, stored_factor
 from commonir.runtime.native.target import Target
 from commonir.runtime.native.work_units import Units
-from commonir.symbolic import Dim, DimExpr, ceil_div, linear_in, names, substitute
+from commonir.symbolic import Dim, ceil_div
 
 Array = NDArray[np.generic]
 
 
-class Factor(NamedTuple):
-    """A read that is linear in all indices: the address where all are zero, and the step of each."""
-
-    name: str
-    start: Dim
-    steps: Mapping[str, Dim]
-
-    def address(self, indices: Iterable[str]) -> Dim:
-        """Returns the address where all indices but some are zero."""
-        out = self.start
-        for i in indices:
-            out = out + index(i) * self.steps.get(i, 0)
-        return out
+Packed = LlvmValue | Pointers | None
+"""A right factor in panels, those of its parts, or None where it is not a constant."""
 
 
 class Plan(NamedTuple):
     """How a contraction is computed.
 
     `column` is the axis that vectors run along, `rows` are those of the left factor alone, `batch` the others. `sums`
-    are folded, in the order of memory of the left factor.
+    are folded, in the order of memory of the left factor. `factor` is the right one in the kernel; a `stored`
+    one has steps of 1.
     """
 
     kernel: LoopKernel
@@ -67,6 +61,8 @@ class Plan(NamedTuple):
     rows: tuple[str, ...]
     batch: tuple[str, ...]
     sums: tuple[str, ...]
+    factor: Expr
+    stored: StoredFactor | None = None
 
     def extent(self, name: str) -> Dim:
         """Returns the range of an index."""
@@ -85,19 +81,31 @@ class Plan(NamedTuple):
         order = (*self.sums, self.column)
         return (self.right.start, *[d for i in order for d in (self.right.steps[i], self.extent(i))])
 
+    def reads_beside(self) -> set[str]:
+        """Returns what the kernel reads besides its right factor."""
+        out: set[str] = set()
+        pending = [self.kernel.body]
+        while pending:
+            e = pending.pop()
+            if e is not self.factor:
+                pending += children(e)
+                if isinstance(e, Access):
+                    out.add(e.tensor.name)
+        return out
+
     @property
     def is_transposable(self) -> bool:
         """Whether it pays to transpose the right factor into panels while running."""
         return len(self.sums) == 1 and bool(self.rows) and any(self.extent(i) != 1 for i in self.rows)
 
 
-def plan_of(kernel: LoopKernel, layouts: Layouts) -> Plan | None:
+def plan_of(kernel: LoopKernel, layouts: Layouts, constants: Mapping[str, Array], target: Target) -> Plan | None:
     """Returns the plan of a simplified kernel; None if it has no contraction that tiles pay for."""
     if not kernel.axes or kernel.steps[-1] != 1:
         return None
     for fold in kernel.folds():
         if fold.fn == "add" and fold.dtype is f32 and isinstance(fold.body, Apply) and fold.body.fn == "multiply":
-            plan = _plan(kernel, fold, fold.body.args, layouts)
+            plan = _plan(kernel, fold, fold.body.args, layouts, constants, target)
             if plan is not None and _is_only_fold(kernel, fold):
                 return plan
     return None
@@ -107,16 +115,31 @@ def _is_only_fold(kernel: LoopKernel, fold: Fold) -> bool:
     return [e for e in walk(kernel.body) if isinstance(e, Fold)] == [fold]
 
 
-def _plan(kernel: LoopKernel, fold: Fold, factors: Sequence[object], layouts: Layouts) -> Plan | None:
+def _plan(
+    kernel: LoopKernel,
+    fold: Fold,
+    factors: Sequence[Expr],
+    layouts: Layouts,
+    constants: Mapping[str, Array],
+    target: Target,
+) -> Plan | None:
     column = kernel.axes[-1]
-    if not all(isinstance(a, Access) and a.dtype is f32 for a in factors):
+    first, factor = factors
+    if column in free(first) and column not in free(factor):
+        first, factor = factor, first
+    left, right = factor_read(first, constants), factor_read(factor, constants)
+    if column in free(left) or column not in free(right) or not _is_single(left, constants):
         return None
-    left, right = [a for a in factors if isinstance(a, Access)]
-    if column in free(left) and column not in free(right):
-        left, right = right, left
-    if column in free(left) or column not in free(right):
+    assert isinstance(left, Access)
+    is_plain = _is_single(right, constants)
+    if not is_plain and not is_stored(right, constants):
         return None
-    a, b = _factor(left, kernel, layouts), _factor(right, kernel, layouts)
+    a = factor_of(left, layouts, kernel.extents)
+    if is_plain:
+        assert isinstance(right, Access)
+        b = factor_of(right, layouts, kernel.extents)
+    else:
+        b = Factor("", 0, dict.fromkeys(free(right), 1))
     if a is None or b is None:
         return None
     others = [i for i in kernel.axes if i != column]
@@ -125,26 +148,27 @@ def _plan(kernel: LoopKernel, fold: Fold, factors: Sequence[object], layouts: La
     if any(i not in a.steps or i not in b.steps or kernel.extents[i] == 0 for i in fold.over):
         return None
     sums = tuple(sorted(fold.over, key=lambda i: _distance(a.steps[i]), reverse=True))
-    return Plan(kernel, fold, a, b, column, rows, batch, sums)
+    if is_plain:
+        return Plan(kernel, fold, a, b, column, rows, batch, sums, factor)
+    stored = (
+        None
+        if any(i in b.steps for i in batch)
+        else stored_factor(right, sums, column, kernel.extents, constants, target)
+    )
+    return None if stored is None else Plan(kernel, fold, a, b, column, rows, batch, sums, factor, stored)
+
+
+def _is_single(e: Expr, constants: Mapping[str, Array]) -> bool:
+    """Returns whether a factor is a tensor that lies in memory in single precision, as all but constants do."""
+    if not isinstance(e, Access) or any(isinstance(p, Expr) for p in e.at):
+        return False
+    array = constants.get(e.tensor.name)
+    return e.dtype.kind == "float" and e.dtype.bits <= f32.bits if array is None else array.dtype == np.float32
 
 
 def _distance(step: Dim) -> int:
     """Returns a step for comparison; those that are not known are long."""
     return step if isinstance(step, int) else 1 << 62
-
-
-def _factor(a: Access, kernel: LoopKernel, layouts: Layouts) -> Factor | None:
-    read = read_of(a, layouts, kernel.extents)
-    if read.guards or read.data:
-        return None
-    steps: dict[str, Dim] = {}
-    for i in names(read.address):
-        c = linear_in(read.address, i)[0]
-        if c is None:
-            return None
-        steps[i] = c
-    start = substitute(read.address, dict.fromkeys(steps, 0)) if isinstance(read.address, DimExpr) else read.address
-    return Factor(a.tensor.name, start, steps)
 
 
 def packed(plan: Plan, array: Array, tile: Tile, lanes: int) -> Array:
@@ -154,13 +178,8 @@ def packed(plan: Plan, array: Array, tile: Tile, lanes: int) -> Array:
 
 def factor_matrix(plan: Plan, array: Array) -> Array:
     """Returns a constant right factor with an axis for all summed indices, and one for columns."""
-    extents = [plan.extent(i) for i in (*plan.sums, plan.column)]
-    counts = [n for n in extents if isinstance(n, int)]
-    steps = [s * array.itemsize for i in (*plan.sums, plan.column) if isinstance(s := plan.right.steps[i], int)]
-    assert isinstance(plan.right.start, int)
-    flat = np.ascontiguousarray(array).reshape(-1)[plan.right.start :]
-    view = np.lib.stride_tricks.as_strided(flat, counts, steps)
-    return np.ascontiguousarray(view).reshape(prod(counts[:-1]), counts[-1])
+    view = elements_of(plan.right, array, (*plan.sums, plan.column), plan.kernel.extents)
+    return np.ascontiguousarray(view).reshape(-1, view.shape[-1])
 
 
 class ContractionCode:
@@ -175,10 +194,11 @@ class ContractionCode:
         rows = prod([n for n in map(plan.extent, plan.rows) if isinstance(n, int)])
         is_static = all(isinstance(plan.extent(i), int) for i in plan.rows)
         self._rows: Dim = rows if is_static else _product(map(plan.extent, plan.rows))
-        self.tile = tile_of(self._rows, plan.extent(plan.column), target)
+        registers = (1, 1) if plan.stored is None else plan.stored.registers
+        self.tile = tile_of(self._rows, plan.extent(plan.column), target, *registers)
 
-    def emit(self, packed_pointer: LlvmValue | None) -> None:
-        """Adds the loops; `packed_pointer` is the right factor in panels, if it is a constant.
+    def emit(self, packed_pointer: Packed) -> None:
+        """Adds the loops; `packed_pointer` is the right factor in panels, or its parts, if it is a constant.
 
         A unit of work is a tile: they are numbered by batch, by panel of columns, and by rows.
         """
@@ -194,7 +214,7 @@ class ContractionCode:
     def _row_tiles(self) -> Dim:
         return ceil_div(self._rows, self.tile.rows)
 
-    def _batches(self, over: Sequence[str], units: Units, packed_pointer: LlvmValue | None) -> None:
+    def _batches(self, over: Sequence[str], units: Units, packed_pointer: Packed) -> None:
         if over:
             extents = map(self._plan.extent, over[1:])
             each = self._code.size(_product(extents) * self._panel_count * self._row_tiles)
@@ -206,7 +226,7 @@ class ContractionCode:
 
     # -- columns
 
-    def _columns(self, units: Units, packed_pointer: LlvmValue | None) -> None:
+    def _columns(self, units: Units, packed_pointer: Packed) -> None:
         """Adds all panels; the last vector of columns may be a part of one."""
         f, lanes = self._f, self._lanes
         extent = self._plan.extent(self._plan.column)
@@ -235,12 +255,21 @@ class ContractionCode:
                 self._panel(whole, 1, mask, in_rest, packed_pointer)
 
     def _panel(
-        self, j: LlvmValue, vectors: int, mask: LlvmValue | None, units: Units, packed_pointer: LlvmValue | None
+        self,
+        j: LlvmValue,
+        vectors: int,
+        mask: LlvmValue | None,
+        units: Units,
+        packed_pointer: Packed,
     ) -> None:
         """Adds the rows of a panel of columns from `j` on; `units` are tiles of rows."""
         f, plan = self._f, self._plan
         right = plan.right
-        if packed_pointer is not None:
+        columns: Columns
+        if plan.stored is not None:
+            assert isinstance(packed_pointer, Mapping)
+            columns = columns_of(f, self._lanes, plan.stored, vectors, packed_pointer, j)
+        elif isinstance(packed_pointer, LlvmValue):
             pointer = f.element(packed_pointer, j * self._code.size(plan.terms), "float")
             columns = self._columns_at(pointer, vectors, self._packed_steps(vectors))
         elif right.steps[plan.column] == 1:
@@ -312,8 +341,10 @@ class ContractionCode:
         pointers = [f.element(left, base + self._row_address(p), "float") for p in positions]
         terms = [TermRange(*map(self._code.size, (plan.extent(i), plan.left.steps[i]))) for i in plan.sums]
         sums = ProductTile(f, self._lanes).sums(pointers, columns, terms)
+        behind = columns.factors_behind() if isinstance(columns, StoredColumns) else None
         for position, of_row in zip(positions, sums, strict=True):
-            self._finish(position, j, of_row, mask)
+            results = of_row if behind is None else [x * factor for x, factor in zip(of_row, behind, strict=True)]
+            self._finish(position, j, results, mask)
 
     def _position(self, row: LlvmValue) -> dict[str, LlvmValue]:
         """Returns the values of the indices of a row."""

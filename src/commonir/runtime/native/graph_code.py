@@ -17,6 +17,7 @@ from commonir.runtime.kernel_graph.canonical import canonical_key
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.native.contraction_code import ContractionCode, Plan, packed, plan_of
+from commonir.runtime.native.decoded_factors import decode_factors
 from commonir.runtime.native.expression_code import Buffer, Scratch
 from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmValue, Module
@@ -25,6 +26,7 @@ from commonir.runtime.native.product_tiles import Tile
 from commonir.runtime.native.program import Check, KernelCall
 from commonir.runtime.native.residues import split_residues
 from commonir.runtime.native.steps_code import add_steps
+from commonir.runtime.native.stored_factors import Part, StoredFactor, Table
 from commonir.runtime.native.strip_code import PartCall, StripCode, layout_of_part, strip_count
 from commonir.runtime.native.target import Target
 from commonir.runtime.native.winograd_code import WinogradCode, WinogradPlan, transformed_weights, winograd_plan
@@ -43,23 +45,23 @@ def storage_of(dtype: np.dtype[Any]) -> str:
 
 
 class ConstantForm(NamedTuple):
-    """A constant as code reads it: `make` returns its elements from those of a constant of the graph, its `source`.
+    """A constant as code reads it: `make` returns its elements from those of constants of the graph, its `sources`.
 
-    `text` tells apart the forms of one constant; it is "" for the constant itself.
+    `text` tells apart the forms of the same constants; it is "" for a constant itself.
     """
 
-    source: str
+    sources: tuple[str, ...]
     text: str
-    make: Callable[[Array], Array]
+    make: Callable[..., Array]
 
     @property
     def name(self) -> str:
         """The name of the tensor that has this form."""
-        return f"{self.source} {self.text}" if self.text else self.source
+        return " ".join([*self.sources, self.text]) if self.text else self.sources[0]
 
-    def of(self, source: str) -> ConstantForm:
-        """Returns the same form of another constant."""
-        return ConstantForm(source, self.text, self.make)
+    def of(self, sources: tuple[str, ...]) -> ConstantForm:
+        """Returns the same form of other constants."""
+        return ConstantForm(sources, self.text, self.make)
 
 
 class GraphCode(NamedTuple):
@@ -84,11 +86,13 @@ def code_of(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], target: Tar
 
 
 class _KernelFunction(NamedTuple):
-    """A function of the module: its symbols, the tensors it receives, as numbers in `_operands` or forms, and work."""
+    """A function of the module: its symbols, the tensors it receives, as numbers in `_operands` or forms of what has
+    such numbers, and work.
+    """
 
     name: str
     symbols: tuple[str, ...]
-    tensors: tuple[tuple[int, ConstantForm | None], ...]
+    tensors: tuple[tuple[tuple[int, ...], ConstantForm | None], ...]
     units: Dim
     unit_cost: int
     scratch: tuple[Dim, ...]
@@ -103,6 +107,7 @@ class _GraphWriter:
         self.module = Module(target.function_attributes)
         self.checks: list[Check] = []
         self.forms: dict[str, ConstantForm] = {}
+        self.numbers: dict[Hashable, int] = {}
         self._functions: dict[str, str] = {}
         self._functions_by_key: dict[Hashable, _KernelFunction] = {}
         self._scratch: dict[Dim, None] = {}
@@ -110,6 +115,7 @@ class _GraphWriter:
 
     def written(self) -> GraphCode:
         """Returns the module with all functions."""
+        decode_factors(self.graph, self.layouts, self.target)
         calls = [self._call(node) for node in self.graph.nodes.values()]
         tensors = list(dict.fromkeys([t for call in calls for t in call.tensors]))
         add_steps(self.module, self.target, calls, tensors, self._symbols)
@@ -148,10 +154,11 @@ class _GraphWriter:
     def _tensors(self, function: _KernelFunction, node: KernelNode) -> list[str]:
         """Returns the tensors that a function receives for a node."""
         tensors: list[str] = []
-        for number, form in function.tensors:
-            name = _operands(node)[number]
+        for numbers, form in function.tensors:
+            sources = tuple([_operands(node)[n] for n in numbers])
+            name = sources[0]
             if form is not None:
-                own = form.of(name)
+                own = form.of(sources)
                 name = own.name
                 self.forms.setdefault(name, own)
             tensors.append(name)
@@ -197,8 +204,8 @@ class _GraphWriter:
         writer = _NodeWriter(self, node)
         name = self._named(writer.function)
         operands = _operands(node)
-        forms = [(n if form is None else form.source, form) for n, form in writer.tensors.items()]
-        tensors = tuple([(operands.index(source), form) for source, form in forms])
+        forms = [((n,) if form is None else form.sources, form) for n, form in writer.tensors.items()]
+        tensors = tuple([(tuple(map(operands.index, sources)), form) for sources, form in forms])
         work = writer.division.units, writer.unit_cost
         return _KernelFunction(name, tuple(writer.symbols), tensors, *work, tuple(writer.scratch.sizes))
 
@@ -235,6 +242,7 @@ class _NodeWriter:
         self._target = writer.target
         self._layouts = writer.layouts
         self._checks = writer.checks
+        self._numbers = writer.numbers
         self.symbols = sorted(node.symbols())
         self.function = Function(writer.module, "NAME", [POINTER, POINTER, I64, I64, *[I64] * len(self.symbols)])
         writer.module.functions.pop()
@@ -257,8 +265,8 @@ class _NodeWriter:
         """Returns loops of a node with the schedule that is chosen for them."""
         layouts = {name: self._layout(name) for name in reads}
         kernel = simplified(loops, layouts)
-        plan = plan_of(kernel, layouts)
-        if plan is not None and not (self._is_packed(plan) or _has_columns(plan)):
+        plan = plan_of(kernel, layouts, self._graph.constants, self._target)
+        if plan is not None and not (plan.stored or self._is_packed(plan) or _has_columns(plan)):
             plan = None
         return _Part(loops, kernel, plan, cost_of(kernel, plan.fold if plan is not None else None))
 
@@ -273,7 +281,8 @@ class _NodeWriter:
             code.emit(simplified(part.loops, code.layouts), out)
             return
         packs = self._is_packed(plan)
-        code = self._code({name: self._buffer(name) for name in reads if not (packs and name == plan.right.name)})
+        used = plan.reads_beside() if packs or plan.stored is not None else reads
+        code = self._code({name: self._buffer(name) for name in reads if name in used})
         code.start(kernel)
         winograd = winograd_plan(plan) if packs else None
         if winograd is not None:
@@ -281,7 +290,10 @@ class _NodeWriter:
             tiles.emit(self._transformed(winograd, tiles.tile))
             return
         contraction = ContractionCode(code, self.function, self._target, plan, out)
-        contraction.emit(self._packed(plan, contraction.tile) if packs else None)
+        if plan.stored is not None:
+            contraction.emit(self._stored(plan.stored, contraction.tile))
+        else:
+            contraction.emit(self._packed(plan, contraction.tile) if packs else None)
 
     def _code(self, buffers: Mapping[str, Buffer]) -> KernelCode:
         return KernelCode(
@@ -307,7 +319,27 @@ class _NodeWriter:
         def make(array: Array) -> Array:
             return packed(plan, array, tile, lanes)
 
-        return self._form(ConstantForm(plan.right.name, text, make))
+        return self._form(ConstantForm((plan.right.name,), text, make))
+
+    def _stored(self, factor: StoredFactor, tile: Tile) -> dict[Part | Table, LlvmValue]:
+        """Returns the pointers to the parts of a constant factor, and to its tables."""
+        number, lanes = self._numbers.setdefault(factor.key, len(self._numbers)), self._target.lanes()
+        out: dict[Part | Table, LlvmValue] = {}
+        for n, part in enumerate(factor.parts):
+
+            def panels(*arrays: Array, part: Part = part) -> Array:
+                return factor.panels(part, dict(zip(part.sources, arrays, strict=True)), tile.vectors, lanes)
+
+            out[part] = self._form(ConstantForm(part.sources, f"part {number}.{n} {tile}", panels))
+        for n, table in enumerate(factor.tables):
+            # A table of numbers alone has no source; any constant stands for it.
+            sources = table.sources or table.code.sources
+
+            def numbers(*arrays: Array, table: Table = table, sources: tuple[str, ...] = sources) -> Array:
+                return table.numbers(dict(zip(sources, arrays, strict=True)))
+
+            out[table] = self._form(ConstantForm(sources, f"table {number}.{n}", numbers))
+        return out
 
     def _transformed(self, winograd: WinogradPlan, tile: Tile) -> LlvmValue:
         """Returns the pointer to a constant factor that is transformed for tiles of results."""
@@ -317,7 +349,7 @@ class _NodeWriter:
         def make(array: Array) -> Array:
             return transformed_weights(winograd, array, tile.vectors, lanes)
 
-        return self._form(ConstantForm(plan.right.name, text, make))
+        return self._form(ConstantForm((plan.right.name,), text, make))
 
     def _form(self, form: ConstantForm) -> LlvmValue:
         """Returns the pointer to a form of a constant."""
@@ -343,7 +375,7 @@ class _NodeWriter:
         def make(array: Array) -> Array:
             return array if order is None else array.transpose(order)
 
-        form = ConstantForm(name, "" if order is None else f"ordered {order}", make)
+        form = ConstantForm((name,), "" if order is None else f"ordered {order}", make)
         return Buffer(self._form(form), storage_of(array.dtype), layout_of(array.shape, order))
 
 

@@ -33,14 +33,17 @@ class Tile(NamedTuple):
     vectors: int
 
 
-def tile_of(rows: Dim, columns: Dim, target: Target) -> Tile:
-    """Returns the tile with the fewest cycles, counting what tiles compute twice or in vain."""
+def tile_of(rows: Dim, columns: Dim, target: Target, fixed: int = 1, each: int = 1) -> Tile:
+    """Returns the tile with the fewest cycles, counting what tiles compute twice or in vain.
+
+    Besides the sums, `fixed` registers are in use, and `each` for every vector of columns.
+    """
     m = rows if isinstance(rows, int) else SYMBOLIC_ROWS
     vectors = -(-(columns if isinstance(columns, int) else SYMBOLIC_ROWS) // target.lanes())
     best, result = float("inf"), Tile(1, 1)
     for nv in (1, 2, 3, 4):
         for mr in range(1, min(m, 24) + 1):
-            if mr * nv + nv + 1 > target.registers + (nv == 4):
+            if mr * nv + each * nv + fixed > target.registers + (nv == 4) and mr * nv > 1:
                 continue
             full, rest = divmod(vectors, nv)
             cycles = -(-m // mr) * (full * _cycles(mr, nv) + (_cycles(mr, rest) if rest else 0))

@@ -1,0 +1,87 @@
+"""Constant factors of sums of products that are decoded once, where code does not read them as they are stored.
+
+Those are factors whose parts take as much memory as their elements, and those of convolutions by transformed tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.notation import Access, Apply, Expr, Fold, Kernel, Tensor, free, index, walk, with_children
+from commonir.runtime.kernel_graph.contraction import is_stored
+from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec, evaluated
+from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
+from commonir.runtime.native.contraction_code import Plan, plan_of
+from commonir.runtime.native.loop_kernel import loop_kernels, simplified
+from commonir.runtime.native.residues import split_residues
+from commonir.runtime.native.target import Target
+from commonir.runtime.native.winograd_code import winograd_plan
+
+Array = NDArray[Any]
+
+
+def decode_factors(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], target: Target) -> None:
+    """Replaces factors of nodes by constants with their elements, where code does not read them as they are."""
+    for node in list(graph.nodes.values()):
+        if node.strips is not None:
+            # Its factors are computed values.
+            continue
+        factors = [e for e in _factors(node.kernel.body) if _is_decoded(e, graph.constants)]
+        if not factors:
+            continue
+        before = node.kernel, node.extents
+        if all(plan is not None for plan in _plans(graph, node, layouts, target)) and len(factors) == 1:
+            dense = _with_dense(graph, node, factors, are_computed=False)
+            plans = _plans(graph, dense, layouts, target)
+            if not any(plan is not None and winograd_plan(plan) is not None for plan in plans):
+                continue
+        dense = _with_dense(graph, node, factors, are_computed=True)
+        graph.replace_kernel(node, dense.kernel, before[1])
+
+
+def _factors(body: Expr) -> list[Expr]:
+    """Returns the factors of the products that are summed in an expression."""
+    folds = [e for e in walk(body) if isinstance(e, Fold) and e.fn == "add"]
+    products = [e.body for e in folds if isinstance(e.body, Apply) and e.body.fn == "multiply"]
+    return list(dict.fromkeys([x for product in products for x in product.args]))
+
+
+def _is_decoded(e: Expr, constants: Mapping[str, Array]) -> bool:
+    if not is_stored(e, constants):
+        return False
+    return not isinstance(e, Access) or constants[e.tensor.name].dtype != np.float32
+
+
+def _plans(
+    graph: KernelGraph, node: KernelNode, layouts: Mapping[str, MemoryLayout], target: Target
+) -> list[Plan | None]:
+    own = {name: layouts[name] for name in node.reads if name in layouts}
+    own |= {name: layout_of(graph.constants[name].shape) for name in node.reads if name in graph.constants}
+    pieces = loop_kernels(node.kernel, node.extents, layouts[node.name])
+    loops = [loops for piece in pieces for loops in split_residues(piece)]
+    return [plan_of(simplified(x, own), own, graph.constants, target) for x in loops]
+
+
+def _with_dense(graph: KernelGraph, node: KernelNode, factors: list[Expr], *, are_computed: bool) -> KernelNode:
+    """Returns a node that reads the elements of factors, which are new constants, zeros if they are not computed."""
+    tensors: dict[Expr, Expr] = {}
+    for e in factors:
+        axes = free(e)
+        shape = [n for i in axes if isinstance(n := node.extents[i], int)]
+        if len(shape) < len(axes):
+            continue
+        name = f"{node.name} factor {len(tensors)}"
+        at = [index(i) for i in axes]
+        made = KernelNode(name, Kernel(tuple(at), e), node.extents, TensorSpec(tuple(shape), e.dtype))
+        empty = np.broadcast_to(np.zeros((), np.float32), shape)
+        graph.constants[name] = evaluated(made, graph.constants) if are_computed else empty
+        tensors[e] = Access(Tensor(name, tuple(shape), e.dtype), at)
+
+    def visit(e: Expr) -> Expr:
+        return tensors[e] if e in tensors else with_children(e, visit)
+
+    return KernelNode(node.name, Kernel(node.kernel.axes, visit(node.kernel.body)), node.extents, node.spec)
