@@ -215,6 +215,16 @@ def run_python(code: str, *arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
+def test_a_library_that_replaces_another_one_is_loaded(tmp_path: Path) -> None:
+    x = np.array([-1, 2], np.float32)
+    results: list[list[float]] = []
+    for build in (core.relu, core.exp, core.neg):
+        compiled = library(program(build, {"x": TensorType(f32, (2,))}), tmp_path)
+        results.append(one(compiled.run({"x": x})).tolist())
+    assert [results[0], results[2]] == [[0, 2], [1, -2]]
+    np.testing.assert_allclose(results[1], np.exp(x), rtol=1e-6)
+
+
 # -- libraries and weights that do not fit
 
 

@@ -24,6 +24,7 @@ def description(program: CProgram, weights_file: str) -> Mapping[str, Json]:
     return {
         "schema": SCHEMA,
         "commonir": __version__,
+        "identity": f"{interface.identity:x}",
         "prefix": program.prefix,
         "triple": target.triple,
         "cpu": target.cpu,

@@ -15,6 +15,7 @@ from pathlib import Path
 from commonir.base.codes import WRONG_LIBRARY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.strict_json import Json, JsonError, parse
+from commonir.base.tuples import NamedTuple
 
 SCHEMA = "commonir.library/1"
 MARK = b"commonir compiled library\n"
@@ -41,8 +42,15 @@ def seal(path: Path) -> None:
         stream.write(sha256(data).digest())
 
 
-def description_of(path: Path) -> Mapping[str, Json]:
-    """Returns the description in a library. Raises: DiagnosticError (E0721, E0301)."""
+class FoundDescription(NamedTuple):
+    """The description in a library, and all its bytes, with those of the mark and the checksum."""
+
+    entries: Mapping[str, Json]
+    content: bytes
+
+
+def description_of(path: Path) -> FoundDescription:
+    """Returns the description in a library. Raises: DiagnosticError (E0721)."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -58,13 +66,14 @@ def description_of(path: Path) -> Mapping[str, Json]:
         unsealed = data[: at + len(MARK)] + _NO_SUM + data[at + len(MARK) + _SUM_BYTES :]
         if sha256(unsealed).digest() != found:
             raise _wrong(path, "it is damaged or incomplete: its checksum is another one")
+    end = start + min(size, _MAX_BYTES)
     try:
-        result = parse(data[start : start + min(size, _MAX_BYTES)].decode())
+        result = parse(data[start:end].decode())
     except (JsonError, UnicodeDecodeError) as error:
         raise _wrong(path, "its description is damaged") from error
     if not isinstance(result, dict):
         raise _wrong(path, "its description is damaged")
-    return result
+    return FoundDescription(result, data[at:end])
 
 
 def _wrong(path: Path, reason: str) -> DiagnosticError:

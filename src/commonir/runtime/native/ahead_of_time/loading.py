@@ -9,7 +9,9 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
@@ -60,15 +62,13 @@ class CompiledLibrary:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        described = description_of(path)
+        found = description_of(path)
+        described = found.entries
         if described.get("schema") != SCHEMA:
             raise self._wrong(f"its description has the schema {described.get('schema')!r}, not '{SCHEMA}'")
         self._read(described)
         self._check_system(str(described["triple"]))
-        try:
-            self._library = ctypes.CDLL(str(path))
-        except OSError as error:
-            raise self._wrong(f"the system refuses it: {error}") from error
+        self._library = self._loaded(found.content)
         if not described["is_checked"] or not self._function("check_cpu", ctypes.c_int)():
             features = ", ".join(_texts(described["features"]))
             raise self._wrong(f"it was compiled for a processor with {features}, which this one may lack")
@@ -82,6 +82,34 @@ class CompiledLibrary:
         self._known: dict[str, Array] = {}
         self._running = Lock()
         self.state = State()
+
+    def _loaded(self, content: bytes) -> ctypes.CDLL:
+        """Returns the library in memory. Raises: DiagnosticError (E0721).
+
+        Where the process has an older file of this path in memory, the system would return that one: then a copy is
+        loaded.
+        """
+        try:
+            library = ctypes.CDLL(str(self._path))
+            if self._is_described(library, content):
+                return library
+            with tempfile.TemporaryDirectory(prefix="cir-") as folder:
+                copy = shutil.copy(self._path, folder)
+                library = ctypes.CDLL(copy)
+        except OSError as error:
+            raise self._wrong(f"the system refuses it: {error}") from error
+        if not self._is_described(library, content):
+            raise self._wrong("the file changes while it is loaded")
+        return library
+
+    def _is_described(self, library: ctypes.CDLL, content: bytes) -> bool:
+        """Returns whether a library in memory has a description."""
+        try:
+            there = (ctypes.c_char * len(content)).in_dll(library, f"{self._prefix}_description")
+        except ValueError:
+            return False
+        # A library of another size may end earlier.
+        return all(there[n : n + 64] == content[n : n + 64] for n in range(0, len(content), 64))
 
     def _read(self, described: Mapping[str, Json]) -> None:
         """Reads names and types. Raises: DiagnosticError (E0721)."""
