@@ -16,7 +16,7 @@ from commonir.dialects import core
 from commonir.ir.data import ArrayData
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, f16, f32, f64
+from commonir.ir.types import TensorType, f16, f32, f64, i64, string
 from commonir.runtime.native.ahead_of_time.undefined_symbols import undefined_symbols
 from commonir.symbolic import symbol
 
@@ -257,6 +257,18 @@ def test_everything_that_is_not_compiled_is_named(tmp_path: Path) -> None:
     assert {d.code.id for d in refused.value.diagnostics} == {"E0720"}
     assert [d.message.split(": ")[1].split()[0] for d in refused.value.diagnostics] == ["core.argsort", "core.top_k"]
     assert not any(tmp_path.iterdir())
+
+
+def test_strings_are_refused_with_the_command_that_removes_them(tmp_path: Path) -> None:
+    labels = np.array(["cat", "dog"], object)
+
+    def build(x: Value) -> list[Value]:
+        names = core.constant(ArrayData(TensorType(string, (2,)), labels))
+        return [x, core.gather(names, core.cast(x, to=i64))]
+
+    with pytest.raises(cir.DiagnosticError) as refused:
+        cir.compile(program(build, {"x": TensorType(f32, (3,))}), tmp_path)
+    assert "`cir edit --drop-output NAME`" in (refused.value.diagnostics[0].help or "")
 
 
 def test_an_output_survives_a_program_that_is_not_compiled(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from commonir.symbolic import symbol
 
 from tests.oracles import find_program, require_package
 from tests.runtime.native.ahead_of_time.programs import COUNTED_LOOKUP, DECODE, SWAP
+from tests.runtime.native.guarded_memory import GuardedMemory, Side
 from tests.runtime.programs import program
 
 require_package("llvmlite")
@@ -223,6 +224,30 @@ def test_a_library_that_replaces_another_one_is_loaded(tmp_path: Path) -> None:
         results.append(one(compiled.run({"x": x})).tolist())
     assert [results[0], results[2]] == [[0, 2], [1, -2]]
     np.testing.assert_allclose(results[1], np.exp(x), rtol=1e-6)
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+@pytest.mark.parametrize("n", [1, 2])
+def test_nothing_outside_of_the_memory_of_a_call_is_touched(n: int, side: Side, tmp_path: Path) -> None:
+    w, kernel = normal(5, 18), normal(2, 1, 3, 3)
+
+    def build(x: Value, image: Value) -> list[Value]:
+        return [core.exp(core.matmul(x, constant(w))), core.conv(image, constant(kernel), pads=((1, 1), (1, 1)))]
+
+    half = TensorType(f16, (symbol("n"), 5))
+    module = program(lambda x, i: build(core.cast(x, to=f32), i), {"x": half, "image": TensorType(f32, (1, 1, 3, 5))})
+    report = cir.compile(module, tmp_path / "net.so", sizes={"n": 2})
+    inputs = {"x": normal(n, 5).astype(np.float16), "image": normal(1, 1, 3, 5)}
+    expected = cir.run(module, inputs, engine="native")
+    memory = GuardedMemory()
+    weights = memory.copy(np.fromfile(tmp_path / "net.weights", np.uint8), side)
+    workspace = memory.array((report.workspace_bytes,), np.dtype(np.uint8), side)
+    outputs = [memory.array(y.shape, y.dtype, side) for y in expected.values()]
+    arrays = [weights, workspace, *[memory.copy(x, side) for x in inputs.values()], *outputs]
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in arrays]
+    assert ctypes.CDLL(str(tmp_path / "net.so")).net_main(*pointers[:2], ctypes.c_int64(n), *pointers[2:]) == 0
+    for actual, y in zip(outputs, expected.values(), strict=True):
+        np.testing.assert_array_equal(actual, y)
 
 
 # -- libraries and weights that do not fit

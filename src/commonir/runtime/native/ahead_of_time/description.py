@@ -23,8 +23,8 @@ def description(program: CProgram, weights_file: str) -> Mapping[str, Json]:
     states: list[Json] = [{"name": n, "place": f.place, **_type_entries(f.type)} for n, f in interface.states.items()]
     return {
         "schema": SCHEMA,
-        "commonir": __version__,
         "identity": f"{interface.identity:x}",
+        "commonir": __version__,
         "prefix": program.prefix,
         "triple": target.triple,
         "cpu": target.cpu,

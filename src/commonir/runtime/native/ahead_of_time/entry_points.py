@@ -16,7 +16,7 @@ from commonir.dialects.mlir import ml_program
 from commonir.ir.interface import NO_PORT, Port
 from commonir.ir.module import Function
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import TensorType
+from commonir.ir.types import TensorType, Type, string
 from commonir.notation import Constraint
 from commonir.ods import Op, source_path
 from commonir.ods.traits import Terminator
@@ -134,6 +134,8 @@ def _tensor_type(value: Value, function: Function) -> TensorType:
 
 _REMEDY = "`cir extract` writes the part of the program that can be compiled; the rest runs in Python"
 
+_NO_STRINGS = "strings are not compiled: `cir edit --drop-output NAME` removes outputs such as labels of classes"
+
 
 class _EntryBuilder:
     """Builds the graph of a function, with loads and stores of globals as inputs and outputs."""
@@ -225,7 +227,12 @@ def _refusal(function: Function, op: Operation, reason: str) -> Diagnostic:
     if is_control(op):
         what = "runs through Python: loops, branches and calls are not compiled yet"
     message = f"function '{function.symbol_name}': {op.name} {what}"
-    return Diagnostic(NOT_COMPILED_WHOLE, message, where=source_path(op), help=_REMEDY)
+    has_strings = any(_has_strings(v.type) for v in (*op.operands, *op.results))
+    return Diagnostic(NOT_COMPILED_WHOLE, message, where=source_path(op), help=_NO_STRINGS if has_strings else _REMEDY)
+
+
+def _has_strings(type: Type) -> bool:
+    return isinstance(type, TensorType) and type.element is string
 
 
 def _size_limits(function: Function, limits: Mapping[str, int]) -> tuple[SizeLimit, ...]:

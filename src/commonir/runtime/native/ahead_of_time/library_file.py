@@ -21,6 +21,8 @@ SCHEMA = "commonir.library/1"
 MARK = b"commonir compiled library\n"
 _SUM_BYTES = 32
 _NO_SUM = b"\0" * _SUM_BYTES
+COMPARED_BYTES = 128
+"""Bytes at the start of a description that tell libraries apart; every description has more."""
 _MAX_BYTES = 1 << 24
 """Descriptions are small: names, types and limits of functions."""
 

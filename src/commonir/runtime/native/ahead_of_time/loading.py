@@ -32,7 +32,7 @@ from commonir.ir.operation import Block, Region
 from commonir.ir.ports import Port
 from commonir.ir.types import ELEMENT_TYPES, FunctionType, TensorType
 from commonir.runtime.binding import bind
-from commonir.runtime.native.ahead_of_time.library_file import SCHEMA, description_of
+from commonir.runtime.native.ahead_of_time.library_file import COMPARED_BYTES, SCHEMA, description_of
 from commonir.runtime.state import State
 from commonir.symbolic import Dim, evaluate, parse
 
@@ -105,11 +105,12 @@ class CompiledLibrary:
     def _is_described(self, library: ctypes.CDLL, content: bytes) -> bool:
         """Returns whether a library in memory has a description."""
         try:
-            there = (ctypes.c_char * len(content)).in_dll(library, f"{self._prefix}_description")
+            there = ctypes.c_char.in_dll(library, f"{self._prefix}_description")
         except ValueError:
             return False
-        # A library of another size may end earlier.
-        return all(there[n : n + 64] == content[n : n + 64] for n in range(0, len(content), 64))
+        # Descriptions have a number of their program near the start, so equal starts are equal descriptions.
+        count = min(len(content), COMPARED_BYTES)
+        return ctypes.string_at(ctypes.addressof(there), count) == content[:count]
 
     def _read(self, described: Mapping[str, Json]) -> None:
         """Reads names and types. Raises: DiagnosticError (E0721)."""
