@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from commonir.ir.interface import Port
     from commonir.ir.module import Function
     from commonir.ir.types import Type
-    from commonir.runtime.engine import EngineOptions, Executable, RanksEngine
+    from commonir.runtime.engine import EngineOptions, Executable, FastMath, RanksEngine
     from commonir.runtime.state import State
     from commonir.runtime.steps import Steps
 
@@ -342,12 +342,16 @@ def write_image(path: Path_, array: Array, port: Port) -> None:
 
 
 def engine_options(
-    *, threads: int = 1, memory_limit_bytes: int | None = None, time_limit_seconds: float | None = None
+    *,
+    threads: int = 1,
+    memory_limit_bytes: int | None = None,
+    time_limit_seconds: float | None = None,
+    fast_math: FastMath = "winograd",
 ) -> EngineOptions:
-    """Returns options of an engine: threads for one operation, and limits of a run."""
+    """Returns options of an engine: threads, limits of a run, and how exact it is; see `EngineOptions`."""
     from commonir.runtime.engine import EngineOptions  # noqa: PLC0415
 
-    return EngineOptions(threads, memory_limit_bytes, time_limit_seconds)
+    return EngineOptions(threads, memory_limit_bytes, time_limit_seconds, fast_math=fast_math)
 
 
 def run_steps(

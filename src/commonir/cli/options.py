@@ -211,6 +211,22 @@ def time_limit_option(section: str = OPTIONS) -> Option[Command]:
     )
 
 
+def computing_options(command: Command) -> Command:
+    """Adds `--threads N` and `--fast-math KIND`."""
+    threads = click.option(
+        "--threads", metavar="N", type=click.IntRange(min=1), default=1, show_default=True, help="Use so many threads."
+    )
+    fast_math = click.option(
+        "--fast-math",
+        type=click.Choice(["none", "winograd", "bf16"]),
+        default="winograd",
+        show_default=True,
+        help="How far results may be from sums in single precision: not at all, convolutions by transformed tiles, or"
+        " also products in bfloat16. Only the engine native goes beyond none.",
+    )
+    return threads(fast_math(command))
+
+
 class SizeType(click.ParamType[int]):
     """A number of bytes with an optional unit."""
 

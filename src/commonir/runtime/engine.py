@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard, runtime_checkable
 
 from commonir.base.codes import UNKNOWN_ENGINE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -46,6 +46,11 @@ _AUTOMATIC = "commonir.runtime.native.engine:AUTOMATIC"
 ENGINE_VARIABLE = "COMMONIR_ENGINE"
 """The environment variable that names the default engine."""
 
+FastMath = Literal["none", "winograd", "bf16"]
+"""What an engine may do beyond rounding the terms of a sum in another order: nothing, convolutions by transformed tiles
+(errors of about 1e-5 of the largest element), or also products of numbers rounded to bfloat16 (about 1e-2).
+"""
+
 
 class EngineOptions(NamedTuple):
     """Options for any engine; an engine refuses options that it does not support."""
@@ -64,6 +69,9 @@ class EngineOptions(NamedTuple):
 
     plan_ahead: bool = True
     """Whether an engine builds all plans before the first run, rather than for large or repeated computations only."""
+
+    fast_math: FastMath = "winograd"
+    """How far results may be from sums in single precision; where the processor has no such instructions, less."""
 
     communicator: Communicator | None = None
     """Executes the communication operations of a rank; None for a program that is not distributed."""

@@ -12,6 +12,7 @@ from commonir.cli.choices import parse_dims
 from commonir.cli.options import (
     OUTPUT,
     completed,
+    computing_options,
     dims_option,
     extern_option,
     function_option,
@@ -28,6 +29,7 @@ from commonir.reports.profile_tables import write_profiles
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from commonir.api.running import FastMath
     from commonir.reports import JsonValue, ProfileComparison
 
 
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
 @dims_option()
 @resize_option
 @extern_option
+@computing_options
 @time_limit_option()
 @memory_limit_option
 def profile(
@@ -76,6 +79,8 @@ def profile(
     dims: tuple[str, ...],
     is_resizing: bool,
     externs: tuple[str, ...],
+    threads: int,
+    fast_math: FastMath,
     time_limit: float | None,
     mem_limit: int | None,
 ) -> Answer:
@@ -108,7 +113,12 @@ def profile(
             dims=parse_dims(dims, "--set"),
             warmup=warmup,
             repeat=repeat,
-            options=session.api.engine_options(memory_limit_bytes=mem_limit, time_limit_seconds=left.seconds),
+            options=session.api.engine_options(
+                threads=threads,
+                memory_limit_bytes=mem_limit,
+                time_limit_seconds=left.seconds,
+                fast_math=fast_math,
+            ),
             on_progress=progress.step,
         )
         if trace is not None:

@@ -21,6 +21,7 @@ from commonir.cli.options import (
     Tolerance,
     collected_as,
     completed,
+    computing_options,
     dims_option,
     extern_option,
     function_option,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from commonir.api import Array, Port
+    from commonir.api.running import FastMath
     from commonir.cli.arrays import ArraySummary
     from commonir.cli.limits import TimeLeft
     from commonir.reports import JsonValue
@@ -71,6 +73,8 @@ class RunOptions(NamedTuple):
     ranks: int | None
     parallel: str | None
     externs: tuple[str, ...]
+    threads: int
+    fast_math: FastMath
     time_limit: float | None
     mem_limit: int | None
     save: str | None
@@ -116,6 +120,7 @@ class RunOptions(NamedTuple):
 )
 @ranks_options
 @extern_option
+@computing_options
 @time_limit_option()
 @memory_limit_option
 @click.option(
@@ -248,7 +253,12 @@ def _run(
         seed=seed,
         dims=dims,
         state=state,
-        options=api.engine_options(memory_limit_bytes=options.mem_limit, time_limit_seconds=left.seconds),
+        options=api.engine_options(
+            threads=options.threads,
+            memory_limit_bytes=options.mem_limit,
+            time_limit_seconds=left.seconds,
+            fast_math=options.fast_math,
+        ),
         ranks=options.ranks,
         parallel=options.parallel,
         findings=session.findings,

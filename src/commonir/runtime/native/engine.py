@@ -19,6 +19,7 @@ from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.compiling import compiled
 from commonir.runtime.native.rounds import RepeatableCode
 from commonir.runtime.native.scalar_functions import NotCompiled
+from commonir.runtime.native.target import Target
 from commonir.runtime.native.workers import Workers, available_processors
 from commonir.runtime.nesting import with_loops
 from commonir.runtime.seeding import with_seeds
@@ -42,7 +43,7 @@ class NativeEngine:
         """Prepares a function; see `Engine`."""
         prepared = with_loops(with_seeds(module, options.seed, function), function).function(function)
         threads = min(options.threads, available_processors())
-        code = MachineCode(threads, self._workers, options.memory_limit_bytes, falls_back=self._falls_back)
+        code = MachineCode(options._replace(threads=threads), self._workers, falls_back=self._falls_back)
         return GraphExecutable(prepared, options, code)
 
     def operation_times(
@@ -61,19 +62,17 @@ class NativeEngine:
 class MachineCode:
     """Compiles graphs for this machine, to run in some threads; see `BackEnd`."""
 
-    def __init__(
-        self, threads: int, workers: Workers, memory_limit_bytes: int | None = None, *, falls_back: bool = False
-    ) -> None:
-        self._threads = threads
+    def __init__(self, options: EngineOptions, workers: Workers, *, falls_back: bool = False) -> None:
+        self._options = options
         self._workers = workers
-        self._memory_limit_bytes = memory_limit_bytes
         self._falls_back = falls_back
 
     def prepare(self, graph: KernelGraph) -> RepeatableCode | None:
         """Returns a graph as machine code; None for what the code generator does not know."""
         try:
-            program = compiled(graph, host_target())
-            return RepeatableCode(program, self._threads, self._workers, self._memory_limit_bytes)
+            options = self._options
+            program = compiled(graph, host_target()._replace(fast_math=options.fast_math))
+            return RepeatableCode(program, options.threads, self._workers, options.memory_limit_bytes)
         except NotCompiled:
             return None
         except DiagnosticError as error:

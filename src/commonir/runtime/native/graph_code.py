@@ -284,7 +284,7 @@ class _NodeWriter:
         used = plan.reads_beside() if packs or plan.stored is not None else reads
         code = self._code({name: self._buffer(name) for name in reads if name in used})
         code.start(kernel)
-        winograd = winograd_plan(plan) if packs else None
+        winograd = winograd_plan(plan) if packs and self._target.fast_math != "none" else None
         if winograd is not None:
             tiles = WinogradCode(code, self.function, self._target, winograd, out)
             tiles.emit(self._transformed(winograd, tiles.tile))

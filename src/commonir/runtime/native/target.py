@@ -11,7 +11,7 @@ class Target(NamedTuple):
     """A processor, as LLVM names it, and the vectors that generated code uses.
 
     `features` is LLVM's list of features, each after `+` or `-`. `vector_bits` is the width of vectors, `registers`
-    the number of them.
+    the number of them. `fast_math` is that of `EngineOptions`.
     """
 
     triple: str
@@ -19,6 +19,7 @@ class Target(NamedTuple):
     features: str
     vector_bits: int
     registers: int
+    fast_math: str = "winograd"
 
     def lanes(self, bits: int = 32) -> int:
         """Returns the number of elements of some bits in a vector."""

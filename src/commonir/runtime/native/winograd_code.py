@@ -5,7 +5,8 @@ transformed, multiplied position by position, and transformed back. The products
 position are a matrix product. Tiles are handled in blocks whose transformed numbers stay in the second-level cache.
 Tiles at the far sides overlap those before them, so nothing outside of the operand is read.
 
-Errors are larger than those of plain sums, about 1e-5 of the largest element at `m = 4`, so an option turns it off.
+Errors are larger than those of plain sums, about 1e-5 of the largest element at `m = 4`, so `EngineOptions.fast_math`
+can turn it off.
 Source: A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks (2015).
 """
 
