@@ -23,6 +23,8 @@ Result = TypeVar("Result")
 
 EXTERNAL = "External weights of ONNX and Common IR"
 """The section of options about files of weights."""
+ENGINES = "How engines compute"
+"""The section of options about how a program runs."""
 CHECK = "With --check"
 """The section of options of a numeric check."""
 PATH = click.Path(readable=False)
@@ -214,10 +216,19 @@ def time_limit_option(section: str = OPTIONS) -> Option[Command]:
 def computing_options(command: Command) -> Command:
     """Adds `--threads N` and `--fast-math KIND`."""
     threads = click.option(
-        "--threads", metavar="N", type=click.IntRange(min=1), default=1, show_default=True, help="Use so many threads."
+        "--threads",
+        cls=GroupedOption,
+        section=ENGINES,
+        metavar="N",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        help="Use so many threads.",
     )
     fast_math = click.option(
         "--fast-math",
+        cls=GroupedOption,
+        section=ENGINES,
         type=click.Choice(["none", "winograd", "bf16"]),
         default="winograd",
         show_default=True,
@@ -241,7 +252,12 @@ class SizeType(click.ParamType[int]):
 
 
 memory_limit_option = click.option(
-    "--mem-limit", metavar="SIZE", type=SizeType(), help="Refuse to use more memory than this, such as 2G."
+    "--mem-limit",
+    cls=GroupedOption,
+    section=ENGINES,
+    metavar="SIZE",
+    type=SizeType(),
+    help="Refuse to use more memory than this, such as 2G.",
 )
 
 

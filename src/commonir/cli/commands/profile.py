@@ -10,6 +10,7 @@ import click
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
 from commonir.cli.options import (
+    ENGINES,
     OUTPUT,
     completed,
     computing_options,
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 @resize_option
 @extern_option
 @computing_options
-@time_limit_option()
+@time_limit_option(ENGINES)
 @memory_limit_option
 def profile(
     session: Session,

@@ -15,6 +15,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
 from commonir.cli.options import (
+    ENGINES,
     OUTPUT,
     PATH,
     OutputPath,
@@ -121,7 +122,7 @@ class RunOptions(NamedTuple):
 @ranks_options
 @extern_option
 @computing_options
-@time_limit_option()
+@time_limit_option(ENGINES)
 @memory_limit_option
 @click.option(
     "--save",
