@@ -1,8 +1,8 @@
 """Engines on networks of real size, each in a process of its own, by turns: the native engine, onnxruntime, OpenVINO.
 
 Printed for each ONNX model are the tenth percentile of the times of one run (the CPU time of the process, on several
-threads the time that passed), the time of the best peer over ours, the peak memory, and at the end the geometric mean.
-Peers compute in single precision. `python -m benchmarks.network_exports FOLDER` makes the models; needs onnxruntime and
+threads the time that passed), the time of the best of the others over ours, the peak memory, and at the end the geometric mean.
+The others compute in single precision. `python -m benchmarks.network_exports FOLDER` makes the models; needs onnxruntime and
 openvino.
 
     python -m benchmarks.networks MODEL.onnx ... [--rounds N] [--threads N] [--engines NAME ...]
@@ -140,7 +140,7 @@ class Server:
 
 
 def measured(path: Path, engines: Sequence[str], rounds: int, threads: int) -> dict[str, Measured]:
-    """Returns what a model takes on some engines, which take turns; one that cannot run it is left out."""
+    """Returns the times of a model on some engines, which take turns; one that cannot run it is left out."""
     servers = {name: Server(name, path, threads) for name in engines}
     running = {name: s for name, s in servers.items() if s.is_running}
     for _ in range(rounds):
@@ -169,9 +169,9 @@ def main() -> None:
         found = measured(path, arguments.engines, arguments.rounds, arguments.threads)
         cells = [found.get(name) for name in arguments.engines]
         text = "".join(f"{c.milliseconds:16.2f}{c.peak_megabytes:7.0f}" if c else f"{'-':>23}" for c in cells)
-        peers = [c.milliseconds for name, c in found.items() if name != OURS]
-        if OURS in found and peers:
-            ratios.append(min(peers) / found[OURS].milliseconds)
+        others = [c.milliseconds for name, c in found.items() if name != OURS]
+        if OURS in found and others:
+            ratios.append(min(others) / found[OURS].milliseconds)
             text += f"{ratios[-1]:11.2f}"
         print(f"{path.stem:20}{text}", flush=True)
     if ratios:

@@ -47,7 +47,7 @@ ENGINE_VARIABLE = "COMMONIR_ENGINE"
 """The environment variable that names the default engine."""
 
 FastMath = Literal["none", "winograd", "bf16"]
-"""What an engine may do beyond rounding the terms of a sum in another order: nothing, convolutions by transformed tiles
+"""Freedom of an engine beyond rounding the terms of a sum in another order: none, convolutions by transformed tiles
 (errors of about 1e-5 of the largest element), or also products of numbers rounded to bfloat16 (about 1e-2).
 """
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
 from commonir.cli.options import (
     ENGINES,
     OUTPUT,
+    collected_as,
     completed,
     computing_options,
     dims_option,
@@ -32,6 +34,26 @@ if TYPE_CHECKING:
 
     from commonir.api.running import FastMath
     from commonir.reports import JsonValue, ProfileComparison
+
+
+class ProfileOptions(NamedTuple):
+    """The options of `cir profile`."""
+
+    engines: tuple[str, ...]
+    output: str | None
+    function: str | None
+    warmup: int
+    repeat: int
+    trace: str | None
+    is_complete: bool
+    seed: int
+    dims: tuple[str, ...]
+    is_resizing: bool
+    externs: tuple[str, ...]
+    threads: int
+    fast_math: FastMath
+    time_limit: float | None
+    mem_limit: int | None
 
 
 @verb("cir profile model.onnx", "cir profile model.onnx --engines numpy,onnxruntime -o profile.html", opens=True)
@@ -64,27 +86,8 @@ if TYPE_CHECKING:
 @computing_options
 @time_limit_option(ENGINES)
 @memory_limit_option
-def profile(
-    session: Session,
-    model: str,
-    inputs: tuple[str, ...],
-    *,
-    engines: tuple[str, ...],
-    output: str | None,
-    function: str | None,
-    warmup: int,
-    repeat: int,
-    trace: str | None,
-    is_complete: bool,
-    seed: int,
-    dims: tuple[str, ...],
-    is_resizing: bool,
-    externs: tuple[str, ...],
-    threads: int,
-    fast_math: FastMath,
-    time_limit: float | None,
-    mem_limit: int | None,
-) -> Answer:
+@collected_as(ProfileOptions)
+def profile(session: Session, model: str, inputs: tuple[str, ...], *, options: ProfileOptions) -> Answer:
     """Time a program and each of its operations.
 
     Operations that an engine fuses are timed separately, so their sum exceeds the time of a run. Each time includes the
@@ -97,38 +100,39 @@ def profile(
 
     INPUT is as in `cir run`. Further files of a program of ranks may stand before it.
     """
-    names = [name for text in engines for name in text.split(",") if name]
+    names = [name for text in options.engines for name in text.split(",") if name]
     with (
-        session.limited_memory(mem_limit),
-        session.limited_time(time_limit, is_watched=not any(map(session.api.runs_together, names))) as left,
+        session.limited_memory(options.mem_limit),
+        session.limited_time(options.time_limit, is_watched=not any(map(session.api.runs_together, names))) as left,
         session.progress(f"reading {model}") as progress,
     ):
-        program, function, texts = session.called(session.with_externs(session.load(model), externs), function, inputs)
-        arrays = session.inputs(program, texts, function=function, seed=seed, resize=is_resizing)
+        program = session.with_externs(session.load(model), options.externs)
+        program, function, texts = session.called(program, options.function, inputs)
+        arrays = session.inputs(program, texts, function=function, seed=options.seed, resize=options.is_resizing)
         measured = session.api.profile_engines(
             program,
             arrays,
             engines=names or [session.api.default_engine()],
             function=function,
-            seed=seed,
-            dims=parse_dims(dims, "--set"),
-            warmup=warmup,
-            repeat=repeat,
+            seed=options.seed,
+            dims=parse_dims(options.dims, "--set"),
+            warmup=options.warmup,
+            repeat=options.repeat,
             options=session.api.engine_options(
-                threads=threads,
-                memory_limit_bytes=mem_limit,
+                threads=options.threads,
+                memory_limit_bytes=options.mem_limit,
                 time_limit_seconds=left.seconds,
-                fast_math=fast_math,
+                fast_math=options.fast_math,
             ),
             on_progress=progress.step,
         )
-        if trace is not None:
-            session.api.save_trace(measured, trace)
-        if output is not None:
-            progress.step(f"writing {output}")
-            session.api.save_profile(measured, output, title=os.path.basename(model))
-    files = [path for path in (trace, output) if path is not None]
-    return Answer(_result(measured), lambda out: _write(measured, out, files, is_complete=is_complete))
+        if options.trace is not None:
+            session.api.save_trace(measured, options.trace)
+        if options.output is not None:
+            progress.step(f"writing {options.output}")
+            session.api.save_profile(measured, options.output, title=os.path.basename(model))
+    files = [path for path in (options.trace, options.output) if path is not None]
+    return Answer(_result(measured), lambda out: _write(measured, out, files, is_complete=options.is_complete))
 
 
 def _result(measured: ProfileComparison) -> JsonValue:

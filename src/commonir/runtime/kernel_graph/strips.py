@@ -73,14 +73,14 @@ def _is_inner(graph: KernelGraph, node: KernelNode, reader: KernelNode) -> bool:
     return graph.users(node.name) == [reader.name] and node.name not in graph.outputs and node.strips is None
 
 
-def _axes_of_rows(factor: Access, other: Access, found: Contraction, last: KernelNode) -> tuple[str, ...] | None:
+def _axes_of_rows(factor: Access, opposite: Access, found: Contraction, last: KernelNode) -> tuple[str, ...] | None:
     """Returns the axes of a contraction that a factor is read along, if its last axis is the one that is summed."""
     if factor.tensor.steps or len(factor.at) < 2:
         return None
     *before, summed = _positions(factor)
     axes = tuple([i for i in before if i is not None])
     own = [i for i in _long_axes(last) if i not in axes]
-    if found.fold.over != (summed,) or not axes or before[-1] is None or len(own) != 1 or axes[-1] in free(other):
+    if found.fold.over != (summed,) or not axes or before[-1] is None or len(own) != 1 or axes[-1] in free(opposite):
         return None
     is_known = all(i in _long_axes(last) for i in axes) and len(set(axes)) == len(axes)
     at_zero = all(i is not None or size == 1 for i, size in zip(before, factor.tensor.shape, strict=False))

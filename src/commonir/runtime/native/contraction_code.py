@@ -75,8 +75,8 @@ class Plan(NamedTuple):
 
     @property
     def right_form(self) -> tuple[Dim, ...]:
-        """What the right factor reads of its tensor, and in which order: the start, then a step and an extent for each
-        index.
+        """The elements of its tensor that the right factor reads, in order: the start, then a step and an extent for
+        each index.
         """
         order = (*self.sums, self.column)
         return (self.right.start, *[d for i in order for d in (self.right.steps[i], self.extent(i))])
