@@ -1,9 +1,9 @@
 """Engines on networks of real size, each in a process of its own, by turns: the native engine, onnxruntime, OpenVINO.
 
 Printed for each ONNX model are the tenth percentile of the times of one run (the CPU time of the process, on several
-threads the time that passed), the time of the best of the others over ours, the peak memory, and at the end the geometric mean.
-The others compute in single precision. `python -m benchmarks.network_exports FOLDER` makes the models; needs onnxruntime and
-openvino.
+threads the time that passed), the peak memory, the time of the best of the others over ours, and at the end the
+geometric mean of these. The others compute in single precision. `python -m benchmarks.network_exports FOLDER` makes the
+models. Needs onnx, onnxruntime and openvino.
 
     python -m benchmarks.networks MODEL.onnx ... [--rounds N] [--threads N] [--engines NAME ...]
 """

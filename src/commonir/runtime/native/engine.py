@@ -19,7 +19,6 @@ from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.compiling import compiled
 from commonir.runtime.native.rounds import RepeatableCode
 from commonir.runtime.native.scalar_functions import NotCompiled
-from commonir.runtime.native.target import Target
 from commonir.runtime.native.workers import Workers, available_processors
 from commonir.runtime.nesting import with_loops
 from commonir.runtime.seeding import with_seeds
