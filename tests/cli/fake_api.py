@@ -27,6 +27,7 @@ from commonir.base.files import atomic_file
 from commonir.inspection.faults.failing_conversions import FailingConversion
 from commonir.inspection.faults.reducing import Part
 from commonir.reports import (
+    CacheReport,
     Change,
     Comparison,
     Differences,
@@ -454,7 +455,7 @@ def reference_page(name: str) -> str:
 
 
 @answer
-def doctor() -> DoctorReport:
+def doctor(*, clear_cache: bool = False) -> DoctorReport:
     return DoctorReport(
         version="0.1.0",
         python="3.11.7",
@@ -462,4 +463,5 @@ def doctor() -> DoctorReport:
         packages=(PackageReport("numpy", "2.3.5"), PackageReport("onnxruntime", None, "ort")),
         engines=(EngineReport("numpy", True), EngineReport("onnxruntime", False, "needs onnxruntime")),
         formats=(FormatReport("coreml", (".mlpackage",), True, False), FormatReport("onnx", (".onnx",), True, True)),
+        cache=CacheReport("/cache/compiled", 0 if clear_cache else 2, 0 if clear_cache else 5_000_000, 2_000_000_000),
     )

@@ -287,6 +287,11 @@ def test_explain_refuses_an_unknown_code_with_near_ones(cir: Cir) -> None:
     assert "'E0104'" in lines(done.err)[1]
 
 
+def test_doctor_shows_the_cache_and_clears_it(cir: Cir) -> None:
+    assert "cache     2 entries, 5.00 MB of 2.00 GB, in /cache/compiled" in lines(cir("doctor").out)
+    assert "cache     0 entries, 0 B of 2.00 GB, in /cache/compiled" in lines(cir("doctor", "--clear-cache").out)
+
+
 def test_doctor_names_the_extra_that_installs_what_is_missing(cir: Cir) -> None:
     assert "  onnxruntime  not installed: python -m pip install 'commonir[ort]'" in lines(cir("doctor").out)
 

@@ -340,10 +340,14 @@ def reference_page(name: str, *, dialects: Sequence[Dialect] = ()) -> str:
     return operation_page(dialect, name, worked_example)
 
 
-def doctor() -> DoctorReport:
-    """Returns a report on installed packages, plugins and engines, and whether they work."""
-    from commonir.inspection.doctor import examine  # noqa: PLC0415
+def doctor(*, clear_cache: bool = False) -> DoctorReport:
+    """Returns a report on installed packages, plugins and engines, whether they work, and on the cache of compiled
+    programs, which is emptied first with `clear_cache`.
+    """
+    from commonir.inspection.doctor import clear_compiled, examine  # noqa: PLC0415
 
+    if clear_cache:
+        clear_compiled()
     return examine()
 
 

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.file_cache import FileCache
 from commonir.base.version import __version__
 from commonir.conversions.conversion import ENTRY_POINTS as CONVERSIONS
 from commonir.conversions.conversion import Conversions
@@ -16,9 +17,10 @@ from commonir.ods import Dialects
 from commonir.ods.dialect import ENTRY_POINTS as DIALECTS
 from commonir.passes.definition import ENTRY_POINTS as PASSES
 from commonir.passes.definition import Passes
-from commonir.reports import DoctorReport, EngineReport, FormatReport, PackageReport, PluginReport
+from commonir.reports import CacheReport, DoctorReport, EngineReport, FormatReport, PackageReport, PluginReport
 from commonir.runtime.engine import ENTRY_POINTS as ENGINES
 from commonir.runtime.engine import Engines, default_engine_name
+from commonir.runtime.native.compiled_cache import compiled_folder, most_bytes
 from commonir.tablegen import installed_headers
 
 _OWN_PACKAGE = "commonir"
@@ -61,7 +63,23 @@ def examine() -> DoctorReport:
         formats=tuple(_formats()),
         plugins=tuple(_plugins()),
         headers=_headers(),
+        cache=_cache(),
     )
+
+
+def clear_compiled() -> None:
+    """Removes all compiled programs from the cache."""
+    folder = compiled_folder()
+    if folder is not None:
+        FileCache(folder, most_bytes()).clear()
+
+
+def _cache() -> CacheReport:
+    folder, limit = compiled_folder(), most_bytes()
+    if folder is None:
+        return CacheReport(most_bytes=limit)
+    files = FileCache(folder, limit).files()
+    return CacheReport(str(folder), len(files), sum([status.st_size for _, status in files]), limit)
 
 
 def _headers() -> str:

@@ -679,6 +679,17 @@ class PluginReport(Report):
     note: str = ""
 
 
+class CacheReport(Report):
+    """The cache of compiled programs: its folder, "" if there is no place for one, its entries, and its limit, which is
+    0 where it is switched off.
+    """
+
+    folder: str = ""
+    entries: int = 0
+    size_bytes: int = 0
+    most_bytes: int = 0
+
+
 class DoctorReport(Report):
     """The state of the environment. `headers` says which TableGen files of MLIR are used."""
 
@@ -690,3 +701,4 @@ class DoctorReport(Report):
     formats: tuple[FormatReport, ...]
     plugins: tuple[PluginReport, ...] = ()
     headers: str = ""
+    cache: CacheReport = CacheReport()

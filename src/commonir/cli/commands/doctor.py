@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
+
+from commonir.base.text import format_bytes, plural
 from commonir.cli.answer import Answer
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
 from commonir.reports.columns import Column
 
 if TYPE_CHECKING:
-    from commonir.reports import DoctorReport, EngineReport, PackageReport
+    from commonir.reports import CacheReport, DoctorReport, EngineReport, PackageReport
 
 
-@verb("cir doctor")
-def doctor(session: Session) -> Answer:
-    """Show installed versions, packages, engines, formats and plugins."""
-    report = session.api.doctor()
+@verb("cir doctor", "cir doctor --clear-cache")
+@click.option("--clear-cache", is_flag=True, help="Remove all compiled programs from the cache first.")
+def doctor(session: Session, *, clear_cache: bool) -> Answer:
+    """Show installed versions, packages, engines, formats and plugins, and the cache of compiled programs."""
+    report = session.api.doctor(clear_cache=clear_cache)
     return Answer(report.to_json(), lambda out: _write(report, out))
 
 
@@ -27,6 +31,7 @@ def _write(report: DoctorReport, out: Terminal) -> None:
             ("Python", report.python),
             ("platform", report.platform),
             ("TableGen", report.headers),
+            ("cache", _cache(report.cache)),
         ]
     )
     for title, rows in (
@@ -45,6 +50,15 @@ def _write(report: DoctorReport, out: Terminal) -> None:
             out.line()
             out.line(title, Style.STRONG)
             out.table([Column("")] * len(rows[0]), rows, indent=2)
+
+
+def _cache(cache: CacheReport) -> str:
+    if not cache.most_bytes:
+        return "off (COMMONIR_CACHE_MB is 0)"
+    if not cache.folder:
+        return "none, as the user has no home"
+    entries = plural(cache.entries, "entry", "entries")
+    return f"{entries}, {format_bytes(cache.size_bytes)} of {format_bytes(cache.most_bytes)}, in {cache.folder}"
 
 
 def _version(package: PackageReport) -> str:
