@@ -20,9 +20,10 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.types import TensorType, f32, i64
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
-from commonir.runtime.native import compiled_graph, steps_code, work_units
+from commonir.runtime.native import compiled_graph, steps_code, work_units, workers
 from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.scalar_functions import NotCompiled
+from commonir.runtime.native.sharing_choice import SharingChoice
 from commonir.runtime.native.workers import Workers
 from commonir.runtime.values import computed, declared
 
@@ -175,7 +176,7 @@ def test_a_position_outside_of_a_tensor_is_an_error_in_several_threads() -> None
 
 SHARED = """
 import os, sys
-from commonir.runtime.native import compiled_graph, steps_code, work_units
+from commonir.runtime.native import compiled_graph, steps_code, work_units, workers
 work_units.BLOCK_COST = steps_code.BLOCK_COST = 1
 compiled_graph.SHARED_COST = 0
 from tests.runtime.native.threaded_programs import bits, in_threads, layers, operand
@@ -222,3 +223,28 @@ def test_a_process_with_threads_ends_in_time(script: str) -> None:
     command = [sys.executable, "-c", SHARED + script]
     done = subprocess.run(command, timeout=100, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_runs_are_made_alone_while_shared_ones_are_slow() -> None:
+    choice, shared = SharingChoice(), list[bool]()
+    for n in range(400):
+        is_busy = 100 <= n < 250
+        shared.append(choice.is_shared)
+        choice.record(
+            {(True, True): 5, (True, False): 1, (False, True): 3, (False, False): 2}[choice.is_shared, is_busy]
+        )
+    assert all(shared[:100])
+    assert shared[110:250].count(True) < 20
+    assert all(shared[300:])
+
+
+@pytest.mark.parametrize(("variable", "expected"), [("", 3), ("2", 2), ("8", 3), ("1,4", 1), ("none", 3), ("0", 1)])
+def test_threads_are_as_many_as_processors_and_the_environment_permit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, expected: int
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", variable)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(4)), raising=False)
+    limit = tmp_path / "cpu.max"
+    limit.write_text("250000 100000\n")
+    monkeypatch.setattr(workers, "_CPU_LIMIT", limit)
+    assert workers.available_threads() == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
@@ -17,6 +18,7 @@ from commonir.runtime.limits import OutOfRange
 from commonir.runtime.native.buffers import ALIGNMENT, arena_of
 from commonir.runtime.native.code_loading import CodeLibrary, loaded_code
 from commonir.runtime.native.program import MAIN, CompiledProgram
+from commonir.runtime.native.sharing_choice import SharingChoice
 from commonir.runtime.native.target import Target
 
 if TYPE_CHECKING:
@@ -38,8 +40,8 @@ class Buffers(NamedTuple):
     """Memory for one set of sizes: the table of addresses, with those of inputs and outputs still open.
 
     Scratch memory is at the end of the arena, at the address `scratch`, for one thread after the other. `cost` is that
-    of the work that threads can share.
-    `outputs` are the shapes and dtypes of those that are computed.
+    of the work that threads can share, and `choice` says whether they do. `outputs` are the shapes and dtypes of those
+    that are computed.
     """
 
     table: Array
@@ -48,6 +50,7 @@ class Buffers(NamedTuple):
     scratch: int
     scratch_bytes: int
     cost: int
+    choice: SharingChoice
     outputs: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
 
 
@@ -103,8 +106,7 @@ class CompiledGraph:
         if on_kernel is not None:
             self._run_kernels(buffers, on_kernel)
         elif self._team is not None and self._is_shared(buffers):
-            addresses = buffers.table.ctypes.data, self._faults.ctypes.data, buffers.scratch, buffers.scratch_bytes
-            self._team.run(addresses, buffers.sizes, self._threads)
+            self._run_shared(self._team, buffers)
         else:
             self._main(*self._arguments(buffers))
         self._raise_fault(buffers)
@@ -143,6 +145,16 @@ class CompiledGraph:
         if size_bytes > limit:
             message = f"the run needs {size_bytes} bytes, the limit is {limit}"
             raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message))
+
+    def _run_shared(self, team: Team, buffers: Buffers) -> None:
+        """Runs the program in several threads if that is likely to be faster."""
+        start = time.perf_counter()
+        if buffers.choice.is_shared:
+            addresses = buffers.table.ctypes.data, self._faults.ctypes.data, buffers.scratch, buffers.scratch_bytes
+            team.run(addresses, buffers.sizes, self._threads)
+        else:
+            self._main(*self._arguments(buffers))
+        buffers.choice.record(time.perf_counter() - start)
 
     def _arguments(self, buffers: Buffers) -> tuple[int, ...]:
         """Returns the arguments of the main function."""
@@ -199,7 +211,9 @@ class CompiledGraph:
                 table[self._numbers[name]] = array.ctypes.data
         cost = sum([_value(c.units, dims) * c.unit_cost for c in program.calls if c.units != 1])
         sizes_of_loops = np.array(key, np.int64)
-        return Buffers(table, sizes_of_loops, arena, start + assigned.size_bytes, scratch, cost, outputs)
+        return Buffers(
+            table, sizes_of_loops, arena, start + assigned.size_bytes, scratch, cost, SharingChoice(), outputs
+        )
 
 
 def _team_of(library: CodeLibrary, program: CompiledProgram, workers: Workers | None) -> Team:

@@ -19,7 +19,7 @@ from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.compiling import compiled
 from commonir.runtime.native.rounds import RepeatableCode
 from commonir.runtime.native.scalar_functions import NotCompiled
-from commonir.runtime.native.workers import Workers, available_processors
+from commonir.runtime.native.workers import Workers, available_threads
 from commonir.runtime.nesting import with_loops
 from commonir.runtime.seeding import with_seeds
 
@@ -41,7 +41,7 @@ class NativeEngine:
     ) -> GraphExecutable:
         """Prepares a function; see `Engine`."""
         prepared = with_loops(with_seeds(module, options.seed, function), function).function(function)
-        threads = min(options.threads, available_processors())
+        threads = min(options.threads, available_threads())
         code = MachineCode(options._replace(threads=threads), self._workers, falls_back=self._falls_back)
         return GraphExecutable(prepared, options, code)
 

@@ -16,6 +16,9 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
+_THREADS_VARIABLE = "OMP_NUM_THREADS"
+"""The limit of threads that libraries for numbers share, which may be a list for nested levels. Source: OpenMP 5.2."""
+
 _CPU_LIMIT = Path("/sys/fs/cgroup/cpu.max")
 """The processor time per period that Linux gives to a container, in microseconds. Source: Linux, cgroup v2."""
 
@@ -96,8 +99,17 @@ def yielding_function() -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def available_processors() -> int:
-    """Returns the number of processors that this process may use."""
+def available_threads() -> int:
+    """Returns the number of threads that this process should use at most.
+
+    It is the number of processors that it may use, or less where the environment variable `OMP_NUM_THREADS` says so.
+    """
+    wanted = os.environ.get(_THREADS_VARIABLE, "").partition(",")[0]
+    processors = _processors()
+    return max(1, min(processors, int(wanted))) if wanted.isdecimal() else processors
+
+
+def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         count = len(os.sched_getaffinity(0))
     else:
