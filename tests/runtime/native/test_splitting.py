@@ -4,48 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from commonir.dialects import core
-from commonir.ir.data import ArrayData
-from commonir.ir.module import Module
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, f32
-from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
-from commonir.runtime.native.compiler import host_target
-from commonir.symbolic import Dim, symbol
+from commonir.symbolic import symbol
 
 from tests.oracles import require_package
-from tests.runtime.native.graphs import Width, available_widths, graph_of, of_width, run_guarded
-from tests.runtime.programs import program
+from tests.runtime.native.graphs import Width, graph_of
+from tests.runtime.native.images import between_convolutions, check, weights
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="guard pages are made as POSIX has them")
 
 require_package("llvmlite")
-
-RANDOM = np.random.default_rng(0)
-
-
-def weights(*shape: int) -> Value:
-    array = RANDOM.standard_normal(shape).astype(np.float32)
-    return core.constant(ArrayData(TensorType(f32, shape), array))
-
-
-def between_convolutions(
-    inner: Callable[[Value], Value], channels: int, height: Dim, width: Dim, batch: int = 1
-) -> Module:
-    """Returns a program with an operation on a value that has its channels last in memory."""
-
-    def build(x: Value) -> Value:
-        y = inner(core.conv(x, weights(channels, 3, 3, 3), pads=((1, 1), (1, 1))))
-        return core.conv(core.relu(y), weights(2, channels, 1, 1))
-
-    return program(build, {"x": TensorType(f32, (batch, 3, height, width))})
-
 
 NORMALIZATIONS: dict[str, Callable[[Value], Value]] = {
     "group": lambda x: core.group_norm(x, weights(24), weights(24), 4),
@@ -76,16 +48,6 @@ def test_statistics_of_images_of_any_size_agree_with_the_interpreter(name: str) 
     module = between_convolutions(NORMALIZATIONS[name], 24, symbol("h"), symbol("w"))
     for height, columns in [(2, 3), (17, 30)]:
         check(module, (1, 3, height, columns), {"h": height, "w": columns}, "host", height)
-
-
-def check(module: Module, shape: tuple[int, ...], dims: dict[str, int], width: Width, number: int) -> None:
-    x: NDArray[Any] = RANDOM.standard_normal(shape).astype(np.float32)
-    (expected,) = REFERENCE.prepare(module).run({"x": x}).values()
-    graph = graph_of(module)
-    assert graph is not None
-    arrays = dict.fromkeys(graph.inputs, x)
-    (actual,) = run_guarded(graph, of_width(host_target(), width), arrays, dims, ("before", "after")[number % 2])
-    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_statistics_are_summed_along_vectors_of_channels() -> None:

@@ -56,6 +56,7 @@ from commonir.symbolic import (
     Dim,
     linear_in,
     names,
+    terms_of,
 )
 
 
@@ -428,8 +429,10 @@ class ExpressionCode(PositionCode):
         """Returns neighbouring elements."""
         f = self._f
         assert vector.value is not None
-        start = self.size(address - index(vector.index)) + vector.value
-        pointer = f.element(buffer.pointer, start, buffer.storage)
+        # Neighbouring windows share what is the same but for the offset.
+        offset = constant_term(address)
+        start = self.size(address - index(vector.index) - offset) + vector.value
+        pointer = f.element_beside(buffer.pointer, start, offset, buffer.storage)
         return f.load(pointer, type) if mask is None else f.masked_load(pointer, mask, f.constant(type, 0))
 
     def reload(self, kernel: LoopKernel, out: Buffer) -> LlvmValue:
@@ -454,6 +457,11 @@ class ExpressionCode(PositionCode):
             f.store(x, pointer)
         else:
             f.masked_store(x, pointer, vector.mask)
+
+
+def constant_term(dim: Dim) -> int:
+    """Returns the number in a sum."""
+    return terms_of(dim).get((), 0)
 
 
 def _widest_bits(body: Expr) -> int:

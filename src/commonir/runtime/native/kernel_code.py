@@ -16,7 +16,16 @@ from commonir.runtime.native.loop_kernel import (
     LoopKernel,
     vector_axis,
 )
-from commonir.runtime.native.loop_order import ACCUMULATORS, KeptElements, is_small, kept_elements, loop_order
+from commonir.runtime.native.loop_order import (
+    ACCUMULATORS,
+    KeptElements,
+    LoopOrder,
+    interior_of,
+    is_small,
+    kept_elements,
+    loop_order,
+    with_range,
+)
 from commonir.runtime.native.position_code import LoopScope
 from commonir.runtime.native.program import Check
 from commonir.runtime.native.running_values import RunningValues, elements_of, with_running_values
@@ -28,6 +37,7 @@ from commonir.runtime.native.work_units import Units, WorkDivision, axes_of_unit
 from commonir.symbolic import (
     Dim,
     ceil_div,
+    index,
 )
 
 
@@ -84,6 +94,9 @@ class KernelCode(ExpressionCode):
 
         def vectors(units: Units) -> None:
             for scopes in self._vector_groups(last, order.vectors, units, rounds):
+                if order.points > 1:
+                    self._windows(kernel, order, scopes, out)
+                    continue
                 self._fold_together(kernel, scopes)
                 self._nested_together(order.inner, scopes, lambda _, __: element())
 
@@ -93,6 +106,64 @@ class KernelCode(ExpressionCode):
         else:
             whole = Units(self._f)
             self._over_units(over, self.units(over), lambda _: self._nested(inner, lambda: vectors(whole)))
+
+    def _windows(self, kernel: LoopKernel, order: LoopOrder, scopes: Sequence[LoopScope], out: Buffer) -> None:
+        """Adds rows of windows: those that are inside of their tensors, and in other code those that may not be."""
+        row = order.outer[-1] if order.outer else None
+        inside = None if row is None else interior_of(kernel, row, self.layouts)
+        if row is None or inside is None:
+            self._row(kernel, order, scopes, out)
+            return
+        f = self._f
+        position = self._index_value(row)
+        from_start = position - inside.start
+        is_inside = from_start.compare("ult", len(inside))
+        with f.when(is_inside):
+            self._row(with_range(kernel, row, inside), order, self._inside(scopes, row, from_start), out)
+        with f.when(is_inside ^ True):
+            self._row(kernel, order, self._inside(scopes, row, position), out)
+
+    def _index_value(self, name: str) -> LlvmValue:
+        return self.size(index(name))
+
+    def _inside(self, scopes: Sequence[LoopScope], name: str, value: LlvmValue) -> list[LoopScope]:
+        """Returns scopes in the branch here, in which an index has another value; vectors are the same."""
+        f, out = self._f, list[LoopScope]()
+        for s in scopes:
+            around = LoopScope(s.parent, f.region, name, value)
+            out.append(LoopScope(around, f.region, s.index, s.value, s.lanes, s.mask))
+        return out
+
+    def _row(self, kernel: LoopKernel, order: LoopOrder, scopes: Sequence[LoopScope], out: Buffer) -> None:
+        """Adds the windows along the innermost axis, several at once where all are inside."""
+        (axis,) = order.inner
+        extent = kernel.extents[axis]
+        inside = interior_of(kernel, axis, self.layouts)
+        if inside is None or not isinstance(extent, int):
+            self._points(kernel, order, scopes, out)
+            return
+        for part in (range(inside.start), inside, range(inside.stop, extent)):
+            if part:
+                self._points(with_range(kernel, axis, part), order, scopes, out)
+
+    def _points(self, kernel: LoopKernel, order: LoopOrder, scopes: Sequence[LoopScope], out: Buffer) -> None:
+        """Adds a loop over the innermost axis; what windows of a round have in common is computed once."""
+        f, (axis,) = self._f, order.inner
+        before, self._extents = self._extents, kernel.extents
+        extent, start = kernel.extents[axis], f.integer(0)
+        size = self.size(extent)
+        for step in (order.points, 1):
+            if isinstance(extent, int) and extent - (start.number or 0) < step:
+                continue
+            copies = [with_range(kernel, axis, range(n, n + 1)) for n in range(step)]
+            stop = size if step == 1 else self._whole_steps(size, step)
+            with f.loop(start, stop, step) as i:
+                for scope in scopes:
+                    with self._entered(LoopScope(scope, f.region, axis, i)):
+                        for copy in copies:
+                            self.store(self.value(copy.body), copy, out)
+            start = stop
+        self._extents = before
 
     def keep(self, e: Fold, x: LlvmValue) -> None:
         if self._kept is not None and self._kept[0].fold is e:

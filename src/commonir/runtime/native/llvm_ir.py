@@ -389,6 +389,18 @@ class Function:
             return pointer
         return self.computed(POINTER, f"getelementptr inbounds {scalar}, ptr {pointer.text}, i64 {at.text}")
 
+    def element_beside(self, pointer: LlvmValue, at: LlvmValue, offset: int, scalar: str) -> LlvmValue:
+        """Returns a pointer to the element at a position and an offset.
+
+        There need not be an element at the position itself.
+        """
+        if offset == 0:
+            return self.element(pointer, at, scalar)
+        base = pointer
+        if at.number != 0:
+            base = self.computed(POINTER, f"getelementptr {scalar}, ptr {pointer.text}, i64 {at.text}")
+        return self.computed(POINTER, f"getelementptr {scalar}, ptr {base.text}, i64 {offset}")
+
     def load(self, pointer: LlvmValue, type: LlvmType) -> LlvmValue:
         """Returns elements in memory, which are aligned as one of them is."""
         return self.computed(type, f"load {type}, ptr {pointer.text}, align {type.bits // 8}")

@@ -82,7 +82,16 @@ def read_of(e: Access, layouts: Layouts, extents: Mapping[str, Dim]) -> Read:
     if layout.has_border:
         stretches = _stretches(tensor)
         guards = tuple([g for g in guards if not _is_in_border(g, where, stretches, layout, extents)])
+    guards = tuple([g for g in guards if not _always_holds(g, extents)])
     return Read(address, guards, tuple(data))
+
+
+def _always_holds(g: Guard, extents: Mapping[str, Dim]) -> bool:
+    """Returns whether positions are inside for all values of the indices."""
+    if g.kind != "inside" or any(i not in extents for i in names(g.position)):
+        return False
+    low, high = extreme(g.position, extents, upper=False), extreme(g.position, extents, upper=True)
+    return at_least(low, 0) and at_least(g.bound - 1, high)
 
 
 def _is_in_border(
@@ -275,7 +284,7 @@ def _steps_through(
     outer, inner = axes
     read = read_of(access, layouts, kernel.extents)
     over_both = read_of(access, layouts, {**merged, outer: kernel.extents[outer]})
-    if any(i in names(g.position) for g in read.guards for i in axes):
+    if any(i in names(g.position) for g in (*read.guards, *over_both.guards) for i in axes):
         return False
     a, b = linear_in(read.address, outer)[0], linear_in(over_both.address, inner)[0]
     return a is not None and b is not None and a == b * kernel.extents[inner]

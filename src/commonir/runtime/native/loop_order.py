@@ -9,7 +9,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.types import f32
 from commonir.notation import Access, Apply, Expr, Fold, free, put, walk
 from commonir.runtime.native.loop_kernel import Layouts, LoopKernel, read_of, vector_axis
-from commonir.symbolic import Dim, index, linear_in
+from commonir.symbolic import Dim, extreme, index, linear_in, names
 
 UNROLLED_POINTS = 32
 """Folds over at most this many points, such as windows, have no loop where vectors run outside of them."""
@@ -103,9 +103,44 @@ def loop_order(kernel: LoopKernel, layouts: Layouts) -> LoopOrder:
 
 def _reuses_windows(kernel: LoopKernel, axis: str, last: str) -> bool:
     """Returns whether windows along vectors overlap along an axis, or read weights that are the same."""
-    windows = [e for e in kernel.folds() if last in free(e) and is_small(e, kernel.extents)]
-    reads = [a for e in windows for a in walk(e.body) if isinstance(a, Access)]
-    return any(last in free(a) and axis not in free(a) for a in reads)
+    for e in kernel.folds():
+        if last not in free(e) or not is_small(e, kernel.extents):
+            continue
+        reads = [a for a in walk(e.body) if isinstance(a, Access) and last in free(a)]
+        if any(axis not in free(a) for a in reads):
+            return True
+        positions = [names(p) for a in reads for p in a.at if not isinstance(p, Expr)]
+        if any(axis in p and any(i in e.over for i in p) for p in positions):
+            return True
+    return False
+
+
+def interior_of(kernel: LoopKernel, axis: str, layouts: Layouts) -> range | None:
+    """Returns the positions on an axis where no window reaches outside of its tensor; None if they are not known."""
+    extent = kernel.extents[axis]
+    guards = [g for a in kernel.accesses() for g in read_of(a, layouts, kernel.extents).guards]
+    guards = [g for g in guards if axis in names(g.position)]
+    if not isinstance(extent, int) or not guards or kernel.has_data_positions:
+        return None
+    first, stop = 0, extent
+    for g in guards:
+        step, rest = linear_in(g.position, axis)
+        low, high = extreme(rest, kernel.extents, upper=False), extreme(rest, kernel.extents, upper=True)
+        if g.kind != "inside" or not isinstance(step, int) or step < 1:
+            return None
+        if not isinstance(low, int) or not isinstance(high, int) or not isinstance(g.bound, int):
+            return None
+        first, stop = max(first, -(low // step)), min(stop, (g.bound - 1 - high) // step + 1)
+    return range(first, stop) if first < stop else None
+
+
+def with_range(kernel: LoopKernel, axis: str, part: range) -> LoopKernel:
+    """Returns the kernel for a part of an axis, counted from its start."""
+    step = kernel.steps[kernel.axes.index(axis)]
+    body = put(kernel.body, {axis: index(axis) + part.start})
+    return kernel._replace(
+        offset=kernel.offset + part.start * step, body=body, extents={**kernel.extents, axis: len(part)}
+    )
 
 
 def _repeats(kernel: LoopKernel, axis: str, last: str, layouts: Layouts) -> bool:
