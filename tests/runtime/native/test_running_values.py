@@ -17,7 +17,7 @@ from commonir.runtime.native.running_values import with_running_values
 from commonir.symbolic import symbol
 
 from tests.oracles import require_package
-from tests.runtime.native.graphs import Width, graph_of, of_width, run_guarded
+from tests.runtime.native.graphs import Width, available_widths, graph_of, of_width, run_guarded
 from tests.runtime.programs import program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="guard pages are made as POSIX has them")
@@ -39,7 +39,7 @@ def cumulative(x: Array, axis: int, *, is_exclusive: bool, is_reversed: bool) ->
 
 
 @pytest.mark.fast_every(9)
-@pytest.mark.parametrize("width", ["host", "narrow"])
+@pytest.mark.parametrize("width", available_widths())
 @pytest.mark.parametrize("is_reversed", [False, True])
 @pytest.mark.parametrize("is_exclusive", [False, True])
 @pytest.mark.parametrize("shape", [(3, 1, 5), (2, 70, 33), (16, 5, 64), (1, 3, 100)])

@@ -12,7 +12,7 @@ from commonir.ir.operation import Value
 from commonir.symbolic import symbol
 
 from tests.oracles import require_package
-from tests.runtime.native.graphs import Width, graph_of
+from tests.runtime.native.graphs import Width, available_widths, graph_of
 from tests.runtime.native.images import between_convolutions, check, weights
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="guard pages are made as POSIX has them")

@@ -12,7 +12,7 @@ from commonir.ir.operation import Value
 from commonir.symbolic import symbol
 
 from tests.oracles import require_package
-from tests.runtime.native.graphs import Width
+from tests.runtime.native.graphs import Width, available_widths
 from tests.runtime.native.images import between_convolutions, check, weights
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="guard pages are made as POSIX has them")
@@ -32,7 +32,7 @@ WINDOWS: dict[str, Callable[[Value], Value]] = {
 
 
 @pytest.mark.fast_every(7)
-@pytest.mark.parametrize("width", ["host", "narrow"])
+@pytest.mark.parametrize("width", available_widths())
 @pytest.mark.parametrize("size", [(1, 9, 14), (2, 6, 5), (1, 31, 20)])
 @pytest.mark.parametrize("name", WINDOWS)
 def test_windows_agree_with_the_interpreter(name: str, size: tuple[int, int, int], width: Width) -> None:
