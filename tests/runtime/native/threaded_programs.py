@@ -12,7 +12,7 @@ from commonir.ir.data import ArrayData
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
-from commonir.runtime.engine import DEFAULT_OPTIONS
+from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.runtime.native.engine import MachineCode
 from commonir.runtime.native.workers import Workers
@@ -45,7 +45,8 @@ def operand(seed: int = 0) -> dict[str, Array]:
 
 def in_threads(module: Module, threads: int, workers: Workers | None = None) -> GraphExecutable:
     """Returns a program that runs in so many threads, also where there are fewer processors."""
-    return GraphExecutable(module.main, DEFAULT_OPTIONS, MachineCode(threads, workers or Workers()))
+    code = MachineCode(EngineOptions(threads), workers or Workers())
+    return GraphExecutable(module.main, DEFAULT_OPTIONS, code)
 
 
 def bits(outputs: dict[str, Array]) -> list[bytes]:
