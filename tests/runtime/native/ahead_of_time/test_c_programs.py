@@ -17,6 +17,8 @@ from commonir.ir.data import ArrayData
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f16, f32, f64, i64, string
+from commonir.runtime.native.ahead_of_time.compiling import CompileOptions, compile_functions
+from commonir.runtime.native.ahead_of_time.object_files import named_target
 from commonir.runtime.native.ahead_of_time.undefined_symbols import undefined_symbols
 from commonir.symbolic import symbol
 
@@ -199,6 +201,27 @@ def test_a_product_for_aarch64_agrees_with_numpy(tmp_path: Path) -> None:
     assert actual["y1"] == (inputs["half"] * inputs["half"]).tobytes()
     (expected, _) = cir.run(module, inputs, engine="reference").values()
     assert_close(np.frombuffer(actual["y0"], np.float32).reshape(5, 9), expected)
+
+
+@pytest.mark.parametrize(("emulated", "status"), [("cortex-a53", 1), ("max", 0)])
+def test_code_asks_for_instructions_of_aarch64(emulated: str, status: int, tmp_path: Path) -> None:
+    compiler = find_program("aarch64-linux-gnu-gcc", ["aarch64-linux-gnu-gcc"])
+    emulator = find_program("qemu-aarch64", ["qemu-aarch64"])
+    report = cir.compile(product(), tmp_path, name="net", target="aarch64-linux-gnu", cpu="neoverse-n1")
+    assert {"dotprod", "fullfp16"} <= set(report.features)
+    example = build(tmp_path, compiler, "-static")
+    command = [emulator, "-cpu", emulated, str(example)]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == status
+
+
+def test_functions_of_a_windows_library_are_exported() -> None:
+    module = cir.lower(product())
+    target = named_target("x86_64-pc-windows-msvc", None)
+    data = compile_functions([module.main], CompileOptions("net", target, {}, is_shared=True), "net.weights").data
+    exported = {"net_main", "net_message", "net_check_cpu", "net_check_weights"}
+    assert all(f" /EXPORT:{name}".encode() in data for name in exported)
+    assert b"/EXPORT:net_description,DATA" in data
+    assert b"/EXPORT:net_main.run" not in data
 
 
 @pytest.mark.parametrize(
