@@ -13,7 +13,7 @@ from commonir.base.text import format_bytes
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Function as ProgramFunction
-from commonir.runtime.native.ahead_of_time.c_sources import CProgram, c_function, identifiers
+from commonir.runtime.native.ahead_of_time.c_header import CProgram, c_function, identifiers
 from commonir.runtime.native.ahead_of_time.cpu_check import can_check, check_code, enabled_features
 from commonir.runtime.native.ahead_of_time.description import description
 from commonir.runtime.native.ahead_of_time.entry_code import (
