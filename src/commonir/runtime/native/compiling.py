@@ -14,12 +14,19 @@ from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
-from commonir.runtime.native.buffers import Lifetime
+from commonir.runtime.native.buffers import ALIGNMENT, Lifetime
 from commonir.runtime.native.compiler import object_code
 from commonir.runtime.native.graph_code import GraphCode, code_of
 from commonir.runtime.native.program import CompiledProgram, Intermediate, ProgramTensor
 from commonir.runtime.native.target import Target
 from commonir.runtime.values import compute_dtype
+
+
+LARGE_PAGES = 1 << 22
+"""Bytes from which on numpy asks for large pages for an array."""
+
+POOL_BYTES = 1 << 25
+"""Bytes of a piece of memory for constants."""
 
 
 class GeneratedProgram(NamedTuple):
@@ -61,9 +68,32 @@ def generated_program(graph: KernelGraph, target: Target) -> GeneratedProgram:
 def constants_of(graph: KernelGraph, code: GraphCode) -> dict[str, NDArray[Any]]:
     """Returns the constants that the code reads and those that are outputs, each as it is read."""
     out = {n: _contiguous(graph.constants[n]) for n in graph.outputs if n in graph.constants}
+    pool = _Pool()
     for name, form in code.forms.items():
-        out[name] = _contiguous(form.make(*[graph.constants[name] for name in form.sources]))
+        array = _contiguous(form.make(*[graph.constants[name] for name in form.sources]))
+        out[name] = pool.placed(array) if form.text and array.flags.writeable else array
     return out
+
+
+class _Pool:
+    """Memory for constants in large pieces. Each piece lies in few pages, so that reading it waits for fewer of them."""
+
+    def __init__(self) -> None:
+        self._piece = np.empty(0, np.uint8)
+        self._used = 0
+
+    def placed(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Returns a copy of an array in a piece; a large array as it is."""
+        if array.nbytes >= LARGE_PAGES:
+            return array
+        start = self._used + -(self._piece.ctypes.data + self._used) % ALIGNMENT
+        if start + array.nbytes > self._piece.size:
+            self._piece = np.empty(POOL_BYTES, np.uint8)
+            start = -self._piece.ctypes.data % ALIGNMENT
+        self._used = start + array.nbytes
+        place = self._piece[start : self._used].view(array.dtype).reshape(array.shape)
+        place[...] = array
+        return place
 
 
 def _contiguous(array: NDArray[Any]) -> NDArray[Any]:
