@@ -49,6 +49,11 @@ _MAX_CHECKED = 64
 class PreparedGraph(Protocol):
     """A graph of kernels that is ready to run."""
 
+    @property
+    def is_output_new(self) -> Sequence[bool]:
+        """Whether each output is an array of its own in every run, neither an input nor a constant."""
+        ...
+
     def run(
         self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None
     ) -> Sequence[Array]:
@@ -187,7 +192,13 @@ class GraphExecutable(WithState):
         except MemoryError as error:
             raise no_memory(error) from error
         names = self._function.output_names
-        return {n: copied(declared(values[v], v.type)) for n, v in zip(names, self._function.outputs, strict=True)}
+        out: dict[str, Array] = {}
+        for n, v in zip(names, self._function.outputs, strict=True):
+            array = declared(values[v], v.type)
+            is_own = v in runner.new and array is values[v]
+            runner.new.discard(v)
+            out[n] = array if is_own else copied(array)
+        return out
 
     def evaluator(self, dims: Mapping[str, int], deadline: float | None, depth: int) -> Evaluator:
         """Returns an evaluator of single operations."""
@@ -237,6 +248,8 @@ class _BlockRunner:
         self._deadline = deadline
         self._depth = depth
         self.communicator = executable.options.communicator
+        # Values whose arrays nothing else has.
+        self.new: set[Value] = set()
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Runs the operations of a block, adding their results to the values."""
@@ -244,6 +257,7 @@ class _BlockRunner:
         check_depth(self._depth)
         dims = block_dims(block, values, self._dims)
         inside = _BlockRunner(self._executable, dims, self._deadline, self._depth + 1)
+        inside.new = self.new
         for step in self._executable.steps_of(block):
             inside._run_step(step, values)
 
@@ -279,6 +293,7 @@ class _BlockRunner:
             results = step.graph.run(arrays, self._dims, self._on_kernel(step))
         step.seconds = max(time.monotonic() - start, step.seconds or 0.0)
         values.update(zip(step.outputs, results, strict=True))
+        self.new.update([v for v, is_new in zip(step.outputs, step.graph.is_output_new, strict=True) if is_new])
 
     def _on_kernel(self, step: GraphStep) -> OnKernel | None:
         """Returns what is called after each kernel of a graph; None for a graph that runs at once."""

@@ -83,6 +83,13 @@ class CompiledGraph:
         return self._program
 
     @property
+    def is_output_new(self) -> Sequence[bool]:
+        """Whether each output is computed; see `PreparedGraph`."""
+        known = {*self._program.constants, *[t.name for t in self._program.inputs]}
+        names = [t.name for t in self._program.outputs]
+        return [name not in known and names.count(name) == 1 for name in names]
+
+    @property
     def target(self) -> Target:
         """The machine that the code is for."""
         return self._program.target
