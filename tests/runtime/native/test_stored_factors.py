@@ -17,7 +17,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i4, i8, u1, u2, u3, u4, u6, u8
+from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i4, i8, i64, u1, u2, u3, u4, u6, u8
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.compiling import constants_of
@@ -152,3 +152,26 @@ def test_constants_are_held_as_they_are_stored(form: str) -> None:
     code = code_of(graph, assign_layouts(graph), host_target())
     held = sum([a.nbytes for a in constants_of(graph, code).values()])
     assert held * 8 <= 1.15 * weights.bits * k * n
+
+
+@pytest.mark.parametrize("width", TARGETS)
+@pytest.mark.parametrize("form", FORMS)
+def test_gathered_rows_are_decoded_where_they_are_gathered(form: str, width: str) -> None:
+    k, n = 600, 240
+    weights = FORMS[form](k, n)
+    x = np.array([[0, 599, 1], [-600, 298, -1]])
+    module = program(lambda v: core.gather(weights.value(False), v, 0), {"x": TensorType(i64, x.shape)})
+    graph = graph_of(module)
+    assert graph is not None
+    (actual,) = run_guarded(graph, TARGETS[width](host_target()), {"in1": x}, {}, "after")
+    np.testing.assert_allclose(actual, weights.decoded[x], rtol=1e-6, atol=1e-5)
+
+
+def test_gathered_tables_of_few_bits_are_held_as_they_are_stored() -> None:
+    k, n = 600, 240
+    weights = from_table(k, n, u4)
+    module = program(lambda v: core.gather(weights.value(False), v, 0), {"x": TensorType(i64, (3,))})
+    graph = graph_of(module)
+    assert graph is not None
+    code = code_of(graph, assign_layouts(graph), host_target())
+    assert sum([a.nbytes for a in constants_of(graph, code).values()]) * 8 <= 1.15 * weights.bits * k * n

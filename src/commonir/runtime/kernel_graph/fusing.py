@@ -30,6 +30,7 @@ from commonir.notation import (
 )
 from commonir.runtime.interpreter.evaluation import rounds_to_half
 from commonir.runtime.kernel_graph.contraction import contraction_of
+from commonir.runtime.kernel_graph.gathering import decode_where_gathered
 from commonir.runtime.kernel_graph.graph import MAX_ENTRY, KernelGraph, KernelNode
 from commonir.runtime.kernel_graph.views import plainly_resolved
 from commonir.runtime.limits import OutOfRange
@@ -52,6 +53,8 @@ def fuse_nodes(graph: KernelGraph) -> None:
     for node in list(graph.nodes.values()):
         while node.name in graph.nodes and _is_fused(graph, node):
             pass
+    for node in list(graph.nodes.values()):
+        decode_where_gathered(graph, node)
     for node in list(graph.nodes.values()):
         if graph.is_constant(node) and _count(node) <= max(FOLDED_ELEMENTS, _largest(graph, node)):
             with suppress(OutOfRange):

@@ -21,7 +21,6 @@ from commonir.runtime.native.program import CompiledProgram, Intermediate, Progr
 from commonir.runtime.native.target import Target
 from commonir.runtime.values import compute_dtype
 
-
 LARGE_PAGES = 1 << 22
 """Bytes from which on numpy asks for large pages for an array."""
 
@@ -76,7 +75,7 @@ def constants_of(graph: KernelGraph, code: GraphCode) -> dict[str, NDArray[Any]]
 
 
 class _Pool:
-    """Memory for constants in large pieces. Each piece lies in few pages, so that reading it waits for fewer of them."""
+    """Memory for constants in large pieces. Each lies in few pages, whose addresses the processor finds faster."""
 
     def __init__(self) -> None:
         self._piece = np.empty(0, np.uint8)

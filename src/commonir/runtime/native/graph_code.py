@@ -22,6 +22,7 @@ from commonir.runtime.native.expression_code import Buffer, Scratch
 from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmValue, Module
 from commonir.runtime.native.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
+from commonir.runtime.native.packed_codes import pack_codes
 from commonir.runtime.native.product_tiles import Tile
 from commonir.runtime.native.program import Check, KernelCall
 from commonir.runtime.native.residues import split_residues
@@ -116,6 +117,7 @@ class _GraphWriter:
     def written(self) -> GraphCode:
         """Returns the module with all functions."""
         decode_factors(self.graph, self.layouts, self.target)
+        pack_codes(self.graph)
         calls = [self._call(node) for node in self.graph.nodes.values()]
         tensors = list(dict.fromkeys([t for call in calls for t in call.tensors]))
         add_steps(self.module, self.target, calls, tensors, self._symbols)
