@@ -10,7 +10,7 @@ from commonir.symbolic import Dim, names, plain, substitute
 
 
 def decode_where_gathered(graph: KernelGraph, node: KernelNode) -> None:
-    """Reads what a node gathers of decoded constants from those constants, if it needs no more elements than they have."""
+    """Reads what a node gathers of decoded constants from those constants, unless it reads elements repeatedly."""
     if node.has_folds:
         return
     for name in node.reads:
