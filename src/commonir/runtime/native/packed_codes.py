@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.ir.types import u8
-from commonir.notation import Access, Apply, Cast, Expr, Kernel, Position, Tensor, replace_accesses
+from commonir.notation import Access, Apply, Cast, Expr, Kernel, Tensor, lift, replace_accesses
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.symbolic import floor_div, modulo
 
@@ -45,7 +45,7 @@ def pack_codes(graph: KernelGraph) -> None:
             if a.tensor.name != name or isinstance(last, Expr):
                 return a
             byte = Access(tensor, [*outer, floor_div(last, count)])
-            shift = Position(modulo(last, count) * a.dtype.bits, u8)
+            shift = lift(modulo(last, count) * a.dtype.bits, u8)
             return Cast(Apply("shift_right", (byte, shift)), a.dtype)
 
         for node in users:
