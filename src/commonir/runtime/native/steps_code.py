@@ -167,12 +167,13 @@ class _StepsWriter:
         ):
             group = run.field(step, _GROUP)
             with f.when(group.compare("sgt", 0)):
-                each, blocks = _blocks(f, run, step, threads, sizes)
+                units, blocks = _blocks(f, run, step, threads, sizes)
                 base = before.get()
                 with f.each_of(TAKE, team, base, blocks) as block:
-                    first = block * each
+                    first = f.binary("sdiv", "sdiv", block * units, blocks)
+                    last = f.binary("sdiv", "sdiv", (block + 1) * units, blocks)
                     with f.loop(f.integer(0), group) as n:
-                        run.call(step + n, first, first + each)
+                        run.call(step + n, first, last)
                     f.computed(I64, f"atomicrmw add ptr {place(DONE).text}, i64 1 release")
                 before.set(base + blocks)
         f.add_line(f"ret i64 {before.get().text}")
@@ -190,7 +191,10 @@ def _group(calls: Sequence[KernelCall], number: int) -> int:
 def _blocks(
     f: Function, run: _Run, step: LlvmValue, threads: LlvmValue, sizes: LlvmValue
 ) -> tuple[LlvmValue, LlvmValue]:
-    """Returns the units of a block, and the number of blocks: some for each thread, of some cost at least."""
+    """Returns the number of units, and that of blocks: some for each thread, of some cost at least.
+
+    Numbers of units of blocks differ by one at most, which balances threads where there are few units.
+    """
     counted = f.variable(I64, run.field(step, _UNITS))
     with f.when(counted.get().compare("slt", 0)):
         count = run.field(step, _COUNT, POINTER)
@@ -198,8 +202,7 @@ def _blocks(
     units = counted.get()
     worth = f.binary("sdiv", "sdiv", units * run.field(step, _UNIT_COST), BLOCK_COST)
     wanted = f.intrinsic("smax", f.intrinsic("smin", threads * BLOCKS_PER_THREAD, worth), f.integer(1))
-    each = f.intrinsic("smax", f.binary("sdiv", "sdiv", units + (wanted - 1), wanted), f.integer(1))
-    return each, f.binary("sdiv", "sdiv", units + (each - 1), each)
+    return units, f.intrinsic("smin", wanted, units)
 
 
 def _size_code(f: Function, target: Target, values: Mapping[str, LlvmValue]) -> KernelCode:
