@@ -67,8 +67,11 @@ def _cache_of(
 
 
 def _is_plain(options: EngineOptions) -> bool:
-    limits = (options.memory_limit_bytes, options.time_limit_seconds, options.communicator)
-    return all(limit is None for limit in limits)
+    """Returns whether options are those by default, besides the number of threads and what a run does not need."""
+    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415  loaded, as there are options
+
+    plain = DEFAULT_OPTIONS
+    return options._replace(threads=plain.threads, seed=plain.seed, plan_ahead=plain.plan_ahead) == plain
 
 
 class _ModelExecutable:

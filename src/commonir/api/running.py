@@ -89,11 +89,25 @@ def run(
     limit_bytes = options.memory_limit_bytes
     all_inputs = _drawn_inputs(lowered, function=function, seed=seed, given=given, memory_limit_bytes=limit_bytes)
     options = _with_time_left(options, began)
+    engine = _engine_for_one_run(engine, lowered, function, options)
     with _noting_chosen_sizes(lowered, function, all_inputs, given):
         if ranks is not None:
             sharding = Sharding(ranks, parallel, findings)
             return _prepared_on_ranks(module, all_inputs, engine, function, state, options, sharding).run(all_inputs)
         return _prepared(module, lowered, engine, function, state, options).run(all_inputs)
+
+
+def _engine_for_one_run(
+    engine: str | None, lowered: Module, function: str | None, options: EngineOptions | None
+) -> str | None:
+    """Returns the engine for a single run. Compiling takes longer than that, unless the program has loops."""
+    from commonir.runtime.engine import DEFAULT_OPTIONS, ENGINE_VARIABLE  # noqa: PLC0415
+
+    called = run_alone(lowered, function)
+    is_precise = (options or DEFAULT_OPTIONS).fast_math == DEFAULT_OPTIONS.fast_math
+    if engine is not None or os.environ.get(ENGINE_VARIABLE) or called is None or not is_precise:
+        return engine
+    return None if any(op.regions for op in called.body.operations) else "numpy"
 
 
 def _with_time_left(options: EngineOptions, began: float) -> EngineOptions:
@@ -386,6 +400,8 @@ def run_steps(
         _drawn_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part, memory_limit_bytes=limit_bytes)
         for n, part in enumerate(step_inputs)
     ]
+    if steps is None:
+        engine = _engine_for_one_run(engine, lowered, function, options)
     with _noting_chosen_sizes(lowered, function, drawn[0], step_inputs[0], dims):
         if ranks is None:
             executable = _prepared(module, lowered, engine, function, state, options)

@@ -94,7 +94,7 @@ def test_program_without_a_file_format_is_written_as_text(tmp_path: Path) -> Non
         f"cir compare a.mlir b.mlir @inputs.npz --engines {engine},{engine} --rtol 0.0001\n"
     )
     with np.load(tmp_path / "inputs.npz") as inputs, np.load(tmp_path / "expected.npz") as expected:
-        got = cir.run(cir.load(tmp_path / "a.mlir"), dict(inputs))
+        got = cir.run(cir.load(tmp_path / "a.mlir"), dict(inputs), engine=engine)
         np.testing.assert_array_equal(got["angle"], expected["angle"])
 
 
