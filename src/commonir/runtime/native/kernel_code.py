@@ -33,6 +33,7 @@ from commonir.runtime.native.scalar_functions import (
     combined,
 )
 from commonir.runtime.native.target import Target
+from commonir.runtime.native.transposed_reads import TransposedRead, transposed, transposed_read
 from commonir.runtime.native.work_units import Units, WorkDivision, axes_of_units, rounds_of_unit
 from commonir.symbolic import (
     Dim,
@@ -71,6 +72,10 @@ class KernelCode(ExpressionCode):
         if running is not None:
             self._emit_running(kernel, running, out)
             return
+        across = transposed_read(kernel, self.layouts, self._lanes)
+        if across is not None:
+            self._emit_transposed(kernel, across, out)
+            return
         order = loop_order(kernel, self.layouts)
         over = axes_of_units(order.outer, kernel.extents)
         inner = order.outer[len(over) :]
@@ -106,6 +111,45 @@ class KernelCode(ExpressionCode):
         else:
             whole = Units(self._f)
             self._over_units(over, self.units(over), lambda _: self._nested(inner, lambda: vectors(whole)))
+
+    def _emit_transposed(self, kernel: LoopKernel, across: TransposedRead, out: Buffer) -> None:
+        """Adds loops over squares of the axis that a read is contiguous along and the last one."""
+        outer = tuple([a for a in kernel.axes if a not in (across.along, across.last)])
+        over = axes_of_units(outer, kernel.extents)
+        inner = outer[len(over) :]
+        rounds = 0 if inner else rounds_of_unit(kernel, over, across.last, self._lanes)
+
+        def squares(units: Units) -> None:
+            for (scope,) in self._vector_groups(across.last, 1, units, rounds):
+                self._squares(kernel, across, scope, out)
+
+        if rounds:
+            count = ceil_div(self._extents[across.last], rounds * self._lanes)
+            self._over_units(over, self.units(over, count), squares, count)
+        else:
+            whole = Units(self._f)
+            self._over_units(over, self.units(over), lambda _: self._nested(inner, lambda: squares(whole)))
+
+    def _squares(self, kernel: LoopKernel, across: TransposedRead, scope: LoopScope, out: Buffer) -> None:
+        """Adds a loop over the squares of a vector of the last axis; the last square overlaps the one before it."""
+        f, lanes = self._f, self._lanes
+        extent, total = self._extents[across.along], self._extents[across.last]
+        assert isinstance(extent, int)
+        assert isinstance(total, int)
+        assert scope.value is not None
+        rows = lanes if scope.mask is None else total % lanes
+        with f.loop(f.integer(0), f.integer(-(-extent // lanes))) as n:
+            first = f.intrinsic("smin", n * lanes, f.integer(extent - lanes))
+            read: list[LlvmValue] = []
+            for row in range(rows):
+                with self.bound(across.last, scope.value + row), self.bound(across.along, first, lanes):
+                    read.append(f.splat(self.value(across.access), lanes))
+            columns = transposed(f, [*read, *[read[-1]] * (lanes - rows)])
+            for n_of_column, column in enumerate(columns):
+                position = first + n_of_column
+                with self.bound(across.along, position), self.bound(across.last, scope.value, lanes, scope.mask):
+                    self.assume(across.access, column)
+                    self.store(self.value(kernel.body), kernel, out)
 
     def _windows(self, kernel: LoopKernel, order: LoopOrder, scopes: Sequence[LoopScope], out: Buffer) -> None:
         """Adds rows of windows: those that are inside of their tensors, and in other code those that may not be."""

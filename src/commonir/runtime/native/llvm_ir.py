@@ -297,10 +297,13 @@ class Function:
     def moved_up(self, value: LlvmValue, by: int, fill: LlvmValue) -> LlvmValue:
         """Returns lanes of a vector moved towards the last one; the first lanes are those of another vector."""
         lanes = value.type.lanes
-        numbers = [n - by if n >= by else lanes + n for n in range(lanes)]
-        order = f"<{lanes} x i32> <{', '.join(f'i32 {n}' for n in numbers)}>"
-        instruction = f"shufflevector {value.type} {value.text}, {fill.type} {fill.text}, {order}"
-        return self.computed(value.type, instruction)
+        return self.interleaved(value, fill, [n - by if n >= by else lanes + n for n in range(lanes)])
+
+    def interleaved(self, first: LlvmValue, second: LlvmValue, lanes: Sequence[int]) -> LlvmValue:
+        """Returns lanes of two vectors, those of the second one numbered after those of the first."""
+        order = f"<{len(lanes)} x i32> <{', '.join(f'i32 {n}' for n in lanes)}>"
+        instruction = f"shufflevector {first.type} {first.text}, {second.type} {second.text}, {order}"
+        return self.computed(LlvmType(first.type.scalar, len(lanes)), instruction)
 
     def lane(self, value: LlvmValue, n: int) -> LlvmValue:
         """Returns one element of a vector."""
