@@ -170,8 +170,10 @@ class _StepsWriter:
                 units, blocks = _blocks(f, run, step, threads, sizes)
                 base = before.get()
                 with f.each_of(TAKE, team, base, blocks) as block:
-                    first = f.binary("sdiv", "sdiv", block * units, blocks)
-                    last = f.binary("sdiv", "sdiv", (block + 1) * units, blocks)
+                    # The first blocks have one unit more, as the last ones should end early.
+                    each = f.binary("sdiv", "sdiv", units, blocks)
+                    longer = units - each * blocks
+                    first, last = [n * each + f.intrinsic("smin", n, longer) for n in (block, block + 1)]
                     with f.loop(f.integer(0), group) as n:
                         run.call(step + n, first, last)
                     f.computed(I64, f"atomicrmw add ptr {place(DONE).text}, i64 1 release")
