@@ -23,6 +23,7 @@ from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmValue, Module
 from commonir.runtime.native.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
 from commonir.runtime.native.packed_codes import pack_codes
+from commonir.runtime.native.pair_products import PairContractionCode, packed_pairs, uses_pairs
 from commonir.runtime.native.product_tiles import Tile
 from commonir.runtime.native.program import Check, KernelCall
 from commonir.runtime.native.residues import split_residues
@@ -291,7 +292,8 @@ class _NodeWriter:
             tiles = WinogradCode(code, self.function, self._target, winograd, out)
             tiles.emit(self._transformed(winograd, tiles.tile))
             return
-        contraction = ContractionCode(code, self.function, self._target, plan, out)
+        schedule = PairContractionCode if packs and uses_pairs(plan, self._target) else ContractionCode
+        contraction = schedule(code, self.function, self._target, plan, out)
         if plan.stored is not None:
             contraction.emit(self._stored(plan.stored, contraction.tile))
         else:
@@ -316,10 +318,11 @@ class _NodeWriter:
     def _packed(self, plan: Plan, tile: Tile) -> LlvmValue:
         """Returns the pointer to a constant factor in panels."""
         lanes = self._target.lanes()
-        text = f"packed {plan.right_form} {tile}"
+        kind, pack = ("pairs", packed_pairs) if uses_pairs(plan, self._target) else ("packed", packed)
+        text = f"{kind} {plan.right_form} {tile}"
 
         def make(array: Array) -> Array:
-            return packed(plan, array, tile, lanes)
+            return pack(plan, array, tile, lanes)
 
         return self._form(ConstantForm((plan.right.name,), text, make))
 

@@ -6,7 +6,7 @@ are vectors, in panels of as many columns as a tile has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -146,12 +146,17 @@ class PlainColumns(NamedTuple):
         return f.masked_load(pointer, self.mask, f.constant(self.type, 0.0))
 
 
-class ProductTile:
-    """Adds the code of one tile to a function."""
+MultiplyAdd = Callable[[Function, LlvmValue, LlvmValue, LlvmValue], LlvmValue]
+"""Adds the instructions for sums to which the products of two factors are added."""
 
-    def __init__(self, function: Function, lanes: int) -> None:
+
+class ProductTile:
+    """Adds the code of one tile to a function; `multiply_add` adds a term to sums."""
+
+    def __init__(self, function: Function, lanes: int, multiply_add: MultiplyAdd = Function.fused_multiply_add) -> None:
         self._f = function
         self._type = LlvmType(F32.scalar, lanes)
+        self._multiply_add = multiply_add
 
     def sums(self, left: Sequence[LlvmValue], columns: Columns, terms: Sequence[TermRange]) -> list[list[LlvmValue]]:
         """Returns the sums of all terms for each row, given by a pointer to its first number, and each vector."""
@@ -195,4 +200,4 @@ class ProductTile:
         for pointer, of_row in zip(left, sums, strict=True):
             x = f.splat(f.load(pointer, F32), self._type.lanes)
             for column, s in zip(vectors, of_row, strict=True):
-                s.set(f.fused_multiply_add(x, column, s.get()))
+                s.set(self._multiply_add(f, x, column, s.get()))

@@ -1,0 +1,159 @@
+"""Contractions with constants whose factors are rounded to bfloat16, two terms in an instruction, summed in f32.
+
+Only where that is asked for (`EngineOptions.fast_math`) and the processor has the instruction. A block of rows of the
+left factor is rounded into scratch memory, then multiplied with all panels, in which the pairs of terms of a column are
+neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of
+from commonir.runtime.native.contraction_code import ContractionCode, Packed, Plan, factor_matrix
+from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
+from commonir.runtime.native.product_tiles import PlainColumns, ProductTile, TermRange, Tile, in_panels
+from commonir.runtime.native.target import Target
+from commonir.runtime.native.work_units import Units
+
+Array = NDArray[np.generic]
+
+BLOCK_BYTES = 1 << 18
+"""Bytes of a block of rounded rows, which stays in the second-level cache."""
+
+LEAST_TERMS = 16
+"""The number of terms from which on rounding the rows costs less than it saves."""
+
+
+def uses_pairs(plan: Plan, target: Target) -> bool:
+    """Returns whether the products of a contraction with a packed constant are those of pairs of bfloat16."""
+    if target.fast_math != "bf16" or not target.has("avx512bf16") or plan.stored is not None or plan.batch:
+        return False
+    extents = [plan.extent(i) for i in (*plan.rows, *plan.sums, plan.column)]
+    is_static = all(isinstance(n, int) for n in extents)
+    return is_static and plan.left.steps[plan.sums[-1]] == 1 and _terms(plan) >= LEAST_TERMS
+
+
+def _terms(plan: Plan) -> int:
+    return prod([n for n in map(plan.extent, plan.sums) if isinstance(n, int)])
+
+
+def _pairs(plan: Plan) -> int:
+    return -(-_terms(plan) // 2)
+
+
+def packed_pairs(plan: Plan, array: Array, tile: Tile, lanes: int) -> Array:
+    """Returns a constant right factor in panels of pairs, each in the 32 bits of a number."""
+    matrix = factor_matrix(plan, array)
+    terms, columns = matrix.shape
+    padded = np.zeros((2 * _pairs(plan), columns), dtype_of("bf16"))
+    padded[:terms] = matrix
+    pairs = padded.reshape(-1, 2, columns).transpose(0, 2, 1)
+    return in_panels(np.ascontiguousarray(pairs).view(np.float32)[:, :, 0], tile.vectors, lanes)
+
+
+def add_pair_products(f: Function, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
+    """Returns sums to which the products of two pairs of bfloat16 in each lane are added."""
+    lanes = c.type.lanes
+    pairs = LlvmType("bfloat", 2 * lanes)
+    left, right = [f.computed(pairs, f"bitcast {x.type} {x.text} to {pairs}") for x in (a, b)]
+    return f.called(f"llvm.x86.avx512bf16.dpbf16ps.{F32.bits * lanes}", c.type, c, left, right)
+
+
+class PairContractionCode(ContractionCode):
+    """Adds the code of a contraction. A unit of work is a panel for a block of rows."""
+
+    _start_row: LlvmValue
+
+    def emit(self, packed_pointer: Packed) -> None:
+        """Adds the loops; `packed_pointer` is the right factor in panels of pairs."""
+        f, rows = self._f, self._row_count
+        self._code.scratch.require(self._block * _pairs(self._plan) * F32.bits // 8)
+        blocks = -(-rows // self._block)
+        panels = self._panel_count
+        assert isinstance(panels, int)
+        units = self._code.units((), blocks * panels)
+        with units.loop(f.integer(blocks), f.integer(panels)) as (n, inside):
+            self._start_row = f.intrinsic("umin", n * self._block, f.integer(rows - self._block))
+            self._round_rows()
+            self._columns(inside, packed_pointer)
+
+    @property
+    def _row_count(self) -> int:
+        assert isinstance(self._rows, int)
+        return self._rows
+
+    @property
+    def _row_tiles(self) -> int:
+        """A panel is one unit."""
+        return 1
+
+    @property
+    def _block(self) -> int:
+        """The number of rows that are rounded together."""
+        rows = BLOCK_BYTES // (_pairs(self._plan) * F32.bits // 8) // self.tile.rows * self.tile.rows
+        return min(max(rows, self.tile.rows), self._row_count)
+
+    def _rounded_row(self, row: LlvmValue) -> LlvmValue:
+        """Returns the place of a row of the block."""
+        return self._f.element(self._code.scratch.pointer, row * _pairs(self._plan), F32.scalar)
+
+    def _round_rows(self) -> None:
+        f, plan = self._f, self._plan
+        left = self._code.buffer(plan.left.name).pointer
+        with f.loop(f.integer(0), f.integer(self._block)) as r:
+            position = self._position(self._start_row + r)
+            source = f.element(left, self._start(plan.left) + self._row_address(position), F32.scalar)
+            out = self._rounded_row(r)
+            self._round_terms(plan.sums, source, out)
+            if _terms(plan) % 2:
+                f.store(f.constant(LlvmType("i16"), 0), f.element(out, f.integer(_terms(plan)), "i16"))
+
+    def _round_terms(self, over: Sequence[str], source: LlvmValue, out: LlvmValue) -> None:
+        f, plan, lanes = self._f, self._plan, self._lanes
+        name, *inner = over
+        extent = plan.extent(name)
+        assert isinstance(extent, int)
+        if inner:
+            below = prod([n for n in map(plan.extent, inner) if isinstance(n, int)])
+            with f.loop(f.integer(0), f.integer(extent)) as k:
+                moved = f.element(source, k * self._code.size(plan.left.steps[name]), F32.scalar)
+                self._round_terms(inner, moved, f.element(out, k * below, "i16"))
+            return
+        whole = extent // lanes * lanes
+        type = LlvmType(F32.scalar, lanes)
+        with f.loop(f.integer(0), f.integer(whole), lanes) as k:
+            x = f.load(f.element(source, k, F32.scalar), type)
+            f.store(f.cast("fptrunc", x, "bfloat"), f.element(out, k, "i16"))
+        if whole < extent:
+            at = f.integer(whole)
+            mask = f.lane_numbers(LlvmType("i32", lanes)).compare("slt", extent - whole)
+            x = f.masked_load(f.element(source, at, F32.scalar), mask, f.constant(type, 0.0))
+            bits = f.cast("bitcast", f.cast("fptrunc", x, "bfloat"), "i16")
+            f.masked_store(bits, f.element(out, at, "i16"), mask)
+
+    def _panel(self, j: LlvmValue, vectors: int, mask: LlvmValue | None, units: Units, packed_pointer: Packed) -> None:
+        """Adds the rows of the block for a panel."""
+        f, rows = self._f, self.tile.rows
+        assert isinstance(packed_pointer, LlvmValue)
+        assert units.is_whole
+        pointer = f.element(packed_pointer, j * _pairs(self._plan), F32.scalar)
+        steps = (f.integer(vectors * self._lanes),)
+        columns = PlainColumns(f, LlvmType(F32.scalar, self._lanes), pointer, vectors, steps)
+        whole = self._block // rows * rows
+        with f.loop(f.integer(0), f.integer(whole), rows) as i:
+            self._pair_tile(i, j, mask, columns)
+        if whole < self._block:
+            self._pair_tile(f.integer(self._block - rows), j, mask, columns)
+
+    def _pair_tile(self, i: LlvmValue, j: LlvmValue, mask: LlvmValue | None, columns: PlainColumns) -> None:
+        f, rows = self._f, self.tile.rows
+        terms = [TermRange(f.integer(_pairs(self._plan)), f.integer(1))]
+        tile = ProductTile(f, self._lanes, add_pair_products)
+        sums = tile.sums([self._rounded_row(i + r) for r in range(rows)], columns, terms)
+        for r, of_row in enumerate(sums):
+            self._finish(self._position(self._start_row + i + r), j, of_row, mask)
