@@ -95,8 +95,9 @@ class PairContractionCode(ContractionCode):
     @property
     def _block(self) -> int:
         """The number of rows that are rounded together."""
-        rows = BLOCK_BYTES // (_pairs(self._plan) * F32.bits // 8) // self.tile.rows * self.tile.rows
-        return min(max(rows, self.tile.rows), self._row_count)
+        most = max(BLOCK_BYTES // (_pairs(self._plan) * F32.bits // 8), self.tile.rows)
+        even = -(-self._row_count // -(-self._row_count // most))
+        return min(-(-even // self.tile.rows) * self.tile.rows, self._row_count)
 
     def _rounded_row(self, row: LlvmValue) -> LlvmValue:
         """Returns the place of a row of the block."""
@@ -140,7 +141,8 @@ class PairContractionCode(ContractionCode):
         """Adds the rows of the block for a panel."""
         f, rows = self._f, self.tile.rows
         assert isinstance(packed_pointer, LlvmValue)
-        assert units.is_whole
+        # A panel is one unit, so all of it is to be done.
+        del units
         pointer = f.element(packed_pointer, j * _pairs(self._plan), F32.scalar)
         steps = (f.integer(vectors * self._lanes),)
         columns = PlainColumns(f, LlvmType(F32.scalar, self._lanes), pointer, vectors, steps)
