@@ -304,6 +304,11 @@ def test_an_incomplete_library_is_never_loaded(matrix: Path, tmp_path: Path) -> 
     assert faults(tmp_path).endswith("it is damaged or incomplete: its checksum is another one")
 
 
+def test_a_missing_library_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(cir.DiagnosticError, match="cannot read a compiled library: no such file"):
+        cir.load_compiled(tmp_path / "net.so")
+
+
 def test_another_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "net.so").write_bytes(b"\x7fELF and nothing else")
     assert faults(tmp_path).endswith("it was not written by `cir compile`, or is incomplete")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from commonir.base.codes import WRONG_LIBRARY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.files import unread_file
 from commonir.base.strict_json import Json, JsonError, parse
 from commonir.base.tuples import NamedTuple
 
@@ -22,7 +23,7 @@ MARK = b"commonir compiled library\n"
 _SUM_BYTES = 32
 _NO_SUM = b"\0" * _SUM_BYTES
 COMPARED_BYTES = 128
-"""Bytes at the start of a description that tell libraries apart; every description has more."""
+"""Bytes at the start of a description that differ between libraries; every description has more."""
 _MAX_BYTES = 1 << 24
 """Descriptions are small: names, types and limits of functions."""
 
@@ -52,11 +53,11 @@ class FoundDescription(NamedTuple):
 
 
 def description_of(path: Path) -> FoundDescription:
-    """Returns the description in a library. Raises: DiagnosticError (E0721)."""
+    """Returns the description in a library. Raises: DiagnosticError (E0101, E0102, E0721)."""
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise _wrong(path, f"it cannot be read: {error.strerror}") from error
+        raise unread_file(str(path), error, "a compiled library") from error
     at = data.find(MARK)
     start = at + len(MARK) + _SUM_BYTES + 8
     if at < 0 or len(data) < start:
