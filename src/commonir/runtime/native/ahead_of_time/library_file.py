@@ -66,8 +66,10 @@ def description_of(path: Path) -> FoundDescription:
     (size,) = struct.unpack_from("<Q", data, start - 8)
     is_signed = data.startswith(b"\xcf\xfa\xed\xfe") and found == _NO_SUM
     if not is_signed:
-        unsealed = data[: at + len(MARK)] + _NO_SUM + data[at + len(MARK) + _SUM_BYTES :]
-        if sha256(unsealed).digest() != found:
+        digest = sha256(memoryview(data)[: at + len(MARK)])
+        digest.update(_NO_SUM)
+        digest.update(memoryview(data)[at + len(MARK) + _SUM_BYTES :])
+        if digest.digest() != found:
             raise _wrong(path, "it is damaged or incomplete: its checksum is another one")
     end = start + min(size, _MAX_BYTES)
     try:
