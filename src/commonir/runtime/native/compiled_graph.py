@@ -17,6 +17,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.runtime.limits import OutOfRange
 from commonir.runtime.native.buffers import ALIGNMENT, arena_of
 from commonir.runtime.native.code_loading import CodeLibrary, loaded_code
+from commonir.runtime.native.output_arrays import OutputArrays
 from commonir.runtime.native.program import MAIN, CompiledProgram
 from commonir.runtime.native.sharing_choice import SharingChoice
 from commonir.runtime.native.target import Target
@@ -75,6 +76,7 @@ class CompiledGraph:
         self._faults = np.zeros(2, np.int64)
         self._kernels: dict[str, Callable[..., None]] = {}
         # What is read of a tensor without elements does not matter, but it must be memory.
+        self._outputs = OutputArrays()
         self._nothing = np.zeros(ALIGNMENT, np.uint8)
 
     @property
@@ -105,7 +107,7 @@ class CompiledGraph:
         buffers = self._buffers_for_dims(dims)
         # Keeps copies alive until the end of the run.
         inputs = {t.name: np.ascontiguousarray(a) for t, a in zip(program.inputs, arrays, strict=True)}
-        computed = {n: np.empty(shape, dtype) for n, (shape, dtype) in buffers.outputs.items()}
+        computed = {n: self._outputs.array(n, shape, dtype) for n, (shape, dtype) in buffers.outputs.items()}
         for name, array in (*inputs.items(), *computed.items()):
             number = self._numbers.get(name)
             if number is not None:

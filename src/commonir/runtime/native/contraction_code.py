@@ -179,7 +179,7 @@ def packed(plan: Plan, array: Array, tile: Tile, lanes: int) -> Array:
 def factor_matrix(plan: Plan, array: Array) -> Array:
     """Returns a constant right factor with an axis for all summed indices, and one for columns."""
     view = elements_of(plan.right, array, (*plan.sums, plan.column), plan.kernel.extents)
-    return np.ascontiguousarray(view).reshape(-1, view.shape[-1])
+    return view.reshape(-1, view.shape[-1])
 
 
 class ContractionCode:

@@ -63,10 +63,11 @@ def in_panels(matrix: Array, vectors: int, lanes: int) -> Array:
     The last columns are padded with zeros to a vector, and the last panel has as many vectors as are left.
     """
     terms, columns = matrix.shape
-    full = np.zeros((terms, -(-columns // lanes) * lanes), matrix.dtype)
-    full[:, :columns] = matrix
-    panels = [full[:, j : j + n * lanes].reshape(-1) for j, n in _panels(columns, vectors, lanes)]
-    return np.concatenate(panels)
+    out = np.zeros(terms * -(-columns // lanes) * lanes, matrix.dtype)
+    for j, n in _panels(columns, vectors, lanes):
+        panel = out[terms * j : terms * (j + n * lanes)].reshape(terms, n * lanes)
+        panel[:, : columns - j] = matrix[:, j : j + n * lanes]
+    return out
 
 
 def _panels(columns: int, vectors: int, lanes: int) -> Iterator[tuple[int, int]]:
