@@ -196,12 +196,14 @@ class ContractionCode:
         self._rows: Dim = rows if is_static else _product(map(plan.extent, plan.rows))
         registers = (1, 1) if plan.stored is None else plan.stored.registers
         self.tile = tile_of(self._rows, plan.extent(plan.column), target, *registers)
+        self._ranges: list[_Range] = []
 
     def emit(self, packed_pointer: Packed) -> None:
         """Adds the loops; `packed_pointer` is the right factor in panels, or its parts, if it is a constant.
 
         A unit of work is a tile: they are numbered by batch, by panel of columns, and by rows.
         """
+        self._ranges = _ranges(self._plan, is_packed=packed_pointer is not None)
         over = self._plan.batch
         units = self._code.units(over, self._panel_count * self._row_tiles)
         self._batches(over, units, packed_pointer)
@@ -274,7 +276,7 @@ class ContractionCode:
             columns = self._columns_at(pointer, vectors, self._packed_steps(vectors))
         elif right.steps[plan.column] == 1:
             pointer = f.element(self._code.buffer(right.name).pointer, self._start(right, j), "float")
-            columns = self._columns_at(pointer, vectors, [right.steps[i] for i in plan.sums], mask)
+            columns = self._columns_at(pointer, vectors, [r.right_step for r in self._ranges], mask)
         else:
             columns = self._columns_at(self._transposed(j, vectors, mask), vectors, self._packed_steps(vectors))
         self._rows_of(j, mask, units, columns)
@@ -286,9 +288,9 @@ class ContractionCode:
         return PlainColumns(self._f, type, pointer, vectors, tuple(map(self._code.size, steps)), mask)
 
     def _packed_steps(self, vectors: int) -> list[Dim]:
-        """Returns how far each summed index moves in a panel."""
-        plan = self._plan
-        return [_product(map(plan.extent, plan.sums[n + 1 :])) * (vectors * self._lanes) for n in range(len(plan.sums))]
+        """Returns how far each range of terms moves in a panel."""
+        extents = [r.extent for r in self._ranges]
+        return [_product(extents[n + 1 :]) * (vectors * self._lanes) for n in range(len(extents))]
 
     def _start(self, factor: Factor, j: LlvmValue | None = None) -> LlvmValue:
         """Returns the address of a factor at the batch here, and at a column."""
@@ -339,7 +341,7 @@ class ContractionCode:
         left = self._code.buffer(plan.left.name).pointer
         base = self._start(plan.left)
         pointers = [f.element(left, base + self._row_address(p), "float") for p in positions]
-        terms = [TermRange(*map(self._code.size, (plan.extent(i), plan.left.steps[i]))) for i in plan.sums]
+        terms = [TermRange(*map(self._code.size, (r.extent, r.left_step))) for r in self._ranges]
         sums = ProductTile(f, self._lanes).sums(pointers, columns, terms)
         behind = columns.factors_behind() if isinstance(columns, StoredColumns) else None
         for position, of_row in zip(positions, sums, strict=True):
@@ -376,6 +378,32 @@ class ContractionCode:
                 with code.bound(plan.column, j + v * self._lanes, self._lanes, last):
                     code.assume(plan.fold, x)
                     code.store(code.value(plan.kernel.body), plan.kernel, self._out)
+
+
+class _Range(NamedTuple):
+    """Terms that both factors step through: their number, and the steps where they lie."""
+
+    extent: Dim
+    left_step: Dim
+    right_step: Dim
+
+
+def _ranges(plan: Plan, *, is_packed: bool) -> list[_Range]:
+    """Returns the summed indices, of which neighbours are one range where both factors step through them as one.
+
+    In panels all terms follow one another; codes of a stored factor are found by each index.
+    """
+    out: list[_Range] = []
+    for name in plan.sums:
+        here = _Range(plan.extent(name), plan.left.steps[name], plan.right.steps[name])
+        if out and plan.stored is None:
+            before = out[-1]
+            is_one = before.left_step == here.left_step * here.extent
+            if is_one and (is_packed or before.right_step == here.right_step * here.extent):
+                out[-1] = here._replace(extent=before.extent * here.extent)
+                continue
+        out.append(here)
+    return out
 
 
 def _product(dims: Iterable[Dim]) -> Dim:
