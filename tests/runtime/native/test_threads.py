@@ -225,14 +225,13 @@ def test_a_process_with_threads_ends_in_time(script: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_runs_are_made_alone_while_shared_ones_are_slow() -> None:
+def test_runs_are_made_alone_while_the_machine_is_busy() -> None:
     choice, shared = SharingChoice(), list[bool]()
     for n in range(400):
         is_busy = 100 <= n < 250
         shared.append(choice.is_shared)
-        choice.record(
-            {(True, True): 5, (True, False): 1, (False, True): 3, (False, False): 2}[choice.is_shared, is_busy]
-        )
+        seconds = {(True, True): 5, (True, False): 1, (False, True): 3, (False, False): 2}[choice.is_shared, is_busy]
+        choice.record(seconds, 0.5 * seconds if is_busy else seconds)
     assert all(shared[:100])
     assert shared[110:250].count(True) < 20
     assert all(shared[300:])
