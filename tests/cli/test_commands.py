@@ -125,6 +125,12 @@ def test_run_summarizes_outputs(cir: Cir) -> None:
     ]
 
 
+def test_run_says_that_products_are_rounded(cir: Cir) -> None:
+    done = cir("run", "ok.mil", "x=f32[1,4]:iota", "--threads", "2", "--fast-math", "bf16")
+    assert lines(done.out)[0] == "products with constants are rounded to bfloat16, where the processor has them"
+    assert cir("run", "ok.mil", "x=f32[1,4]:iota", "--fast-math", "f8").status == 2
+
+
 def test_run_draws_what_is_not_given_and_says_so(cir: Cir) -> None:
     done = cir("run", "ok.mil", "--set", "d=3")
     assert lines(done.out)[0] == "random inputs (seed 0): x f32[1,3]"

@@ -316,6 +316,7 @@ def _answer(
         seed=options.seed,
         saved=saved,
         comparison=comparison,
+        is_rounded=options.fast_math == "bf16",
     )
     is_within = comparison is None or comparison.is_within
     return Answer(result.to_json(), result.write, ExitStatus.YES if is_within else ExitStatus.NO)
@@ -388,6 +389,8 @@ class _Result(NamedTuple):
     saved: Mapping[str, str]
     """The files of what was saved."""
     comparison: Comparison | None
+    is_rounded: bool
+    """Whether products may be those of numbers in bfloat16."""
 
     def to_json(self) -> dict[str, JsonValue]:
         """Returns the result as JSON."""
@@ -409,6 +412,8 @@ class _Result(NamedTuple):
             if rest > 1:
                 listed[_RANDOM_SHOWN:] = [f"and {rest} more (--save-inputs FILE writes them)"]
             out.line(f"random inputs (seed {self.seed}): {', '.join(listed)}")
+        if self.is_rounded:
+            out.line("products with constants are rounded to bfloat16, where the processor has them")
         _write_table("output", self.outputs, out)
         for name in self.empty:
             out.line(f"{name} is empty")

@@ -17,6 +17,7 @@ from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.timing import RunTimes
 from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.compiling import compiled
+from commonir.runtime.native.pair_products import PAIRS
 from commonir.runtime.native.rounds import RepeatableCode
 from commonir.runtime.native.scalar_functions import NotCompiled
 from commonir.runtime.native.workers import Workers, available_threads
@@ -70,7 +71,10 @@ class MachineCode:
         """Returns a graph as machine code; None for what the code generator does not know."""
         try:
             options = self._options
-            program = compiled(graph, host_target()._replace(fast_math=options.fast_math))
+            target = host_target()._replace(fast_math=options.fast_math)
+            if target.fast_math == "bf16" and not target.has(PAIRS):
+                warn("this processor has no products of bfloat16; those of single precision are used")
+            program = compiled(graph, target)
             return RepeatableCode(program, options.threads, self._workers, options.memory_limit_bytes)
         except NotCompiled:
             return None

@@ -25,13 +25,16 @@ Array = NDArray[np.generic]
 BLOCK_BYTES = 1 << 18
 """Bytes of a block of rounded rows, which stays in the second-level cache."""
 
+PAIRS = "avx512bf16"
+"""The feature of processors that have the instruction."""
+
 LEAST_TERMS = 16
 """The number of terms from which on rounding the rows costs less than it saves."""
 
 
 def uses_pairs(plan: Plan, target: Target) -> bool:
     """Returns whether the products of a contraction with a packed constant are those of pairs of bfloat16."""
-    if target.fast_math != "bf16" or not target.has("avx512bf16") or plan.stored is not None or plan.batch:
+    if target.fast_math != "bf16" or not target.has(PAIRS) or plan.stored is not None or plan.batch:
         return False
     extents = [plan.extent(i) for i in (*plan.rows, *plan.sums, plan.column)]
     is_static = all(isinstance(n, int) for n in extents)
