@@ -115,6 +115,19 @@ def put(e: Expr, values: Mapping[str, Dim]) -> Expr:
     An index that a nested fold binds is a different index, even under the same name.
     Raises: NotationError when a value mentions an index that a fold inside binds; rename the fold first.
     """
+    done: dict[Expr, Expr] = {}
+
+    def visit(x: Expr) -> Expr:
+        result = done.get(x)
+        if result is None:
+            result = done[x] = _put(x, values, visit)
+        return result
+
+    return visit(e)
+
+
+def _put(e: Expr, values: Mapping[str, Dim], visit: Callable[[Expr], Expr]) -> Expr:
+    """Returns the expression with free indices replaced; `visit` does the same for what is inside."""
     relevant = {n: v for n, v in values.items() if n in free(e)}
     if not relevant:
         return e
@@ -126,11 +139,11 @@ def put(e: Expr, values: Mapping[str, Dim]) -> Expr:
         if captured:
             raise NotationError(f"index {captured[0]} is bound by a fold inside: rename it first")
     if isinstance(e, Access):
-        at = tuple(put(p, relevant) if isinstance(p, Expr) else substitute(p, relevant) for p in e.at)
+        at = tuple([visit(p) if isinstance(p, Expr) else substitute(p, relevant) for p in e.at])
         return Access(e.tensor, at)
     if isinstance(e, Join) and e.along in relevant:
         e = rewrite_along(e, relevant[e.along])
-    return with_children(e, lambda x: put(x, relevant))
+    return with_children(e, visit)
 
 
 def rewrite_along(e: Join, to: Dim) -> Join:

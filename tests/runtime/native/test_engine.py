@@ -168,6 +168,24 @@ def test_kernels_are_timed_in_ordinary_runs() -> None:
     assert 0 < product.least_seconds <= product.seconds
 
 
+@pytest.mark.parametrize("is_shared", [False, True], ids=["chain", "values with two readers"])
+def test_long_programs_are_compiled_in_pieces(is_shared: bool) -> None:
+    count = 300
+
+    def build(v: Value) -> Value:
+        before = v
+        for _ in range(count):
+            v, before = core.maximum(core.tanh(v), before if is_shared else v), v
+        return v
+
+    x = np.linspace(-1, 1, 40, dtype=np.float32)
+    expected, before = x, x
+    for _ in range(count):
+        expected, before = np.maximum(np.tanh(expected), before if is_shared else expected), expected
+    (actual,) = ENGINE.prepare(program(build, {"x": TensorType(f32, (40,))})).run({"x": x}).values()
+    np.testing.assert_allclose(actual, expected, rtol=1e-5)
+
+
 def test_equal_layers_share_a_function() -> None:
     weights = [normal(8, 8) for _ in range(4)]
 

@@ -44,6 +44,12 @@ _CHEAP = frozenset({"add", "subtract", "multiply", "divide"})
 FOLDED_ELEMENTS = 1 << 22
 """Nodes of constants are computed here if they have at most this many elements, or decode a constant."""
 
+MOST_EXPRESSIONS = 96
+"""Nodes are not fused to kernels of more expressions: these are visited recursively, and again for each node."""
+
+MOST_VIEWS = 16
+"""What only moves elements is not read through by more views than this."""
+
 STATISTIC = 64
 """A statistic has at most one element for this many of what reads it."""
 
@@ -93,11 +99,14 @@ def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode) ->
     if producer.has_joins or not all(is_fusible(a, producer.kernel) for a in accesses):
         return False
     if producer.is_view:
-        return True
+        inside = max([len(a.tensor.steps) for a in producer.accesses], default=0)
+        return inside + max([len(a.tensor.steps) for a in accesses], default=0) <= MOST_VIEWS
     if any(_is_rounded(a, node) for a in accesses):
         return False
     if graph.is_constant(producer):
         return graph.decodes(producer) and (not node.has_folds or _is_factor(accesses, node))
+    if producer.size + node.size > MOST_EXPRESSIONS:
+        return False
     if _reads_statistics(graph, producer):
         return contraction_of(node, graph.constants) is None
     if graph.users(producer.name) != [node.name] or producer.name in graph.outputs:

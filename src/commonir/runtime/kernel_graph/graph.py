@@ -66,10 +66,10 @@ class KernelNode:
 
     `strips` says how it is computed if it is not at once. `origins` are the operations that it computes, of which the
     first is the last one of the program.
-    `KernelGraph.replace_kernel` changes it.
+    `size` is the number of different expressions in the kernel. `KernelGraph.replace_kernel` changes it.
     """
 
-    __slots__ = ("accesses", "extents", "kernel", "name", "origins", "reads", "spec", "strips")
+    __slots__ = ("accesses", "extents", "kernel", "name", "origins", "reads", "size", "spec", "strips")
 
     def __init__(
         self, name: str, kernel: Kernel, extents: Mapping[str, Dim], spec: TensorSpec, origins: tuple[Origin, ...] = ()
@@ -84,7 +84,9 @@ class KernelNode:
         """Replaces the kernel of a node that is not part of a graph."""
         self.kernel = kernel
         self.extents = extents
-        self.accesses = [e for e in walk(kernel.body) if isinstance(e, Access)]
+        inside = list(walk(kernel.body))
+        self.size = len(inside)
+        self.accesses = [e for e in inside if isinstance(e, Access)]
         self.reads = list(dict.fromkeys([a.tensor.name for a in self.accesses]))
 
     @property
@@ -221,7 +223,7 @@ class KernelGraph:
     def remove_unused(self) -> None:
         """Removes nodes and constants that no output needs."""
         for name in reversed(list(self.nodes)):
-            if not self._users.get(name) and name not in self.outputs:
+            if name in self.nodes and not self._users.get(name) and name not in self.outputs:
                 self._release(name, self.nodes.pop(name).reads)
         used = {*self.outputs, *[name for node in self.nodes.values() for name in node.reads]}
         self.constants = {n: array for n, array in self.constants.items() if n in used}

@@ -181,8 +181,15 @@ def with_distinct_folds(body: Expr, extents: dict[str, Dim]) -> Expr:
     """
     used = set(free(body))
     numbers = count()
+    done: dict[Expr, Expr] = {}
 
     def visit(e: Expr) -> Expr:
+        result = done.get(e)
+        if result is None:
+            result = done[e] = distinct(e)
+        return result
+
+    def distinct(e: Expr) -> Expr:
         if isinstance(e, Fold):
             clash = [i for i in e.over if i in used]
             if clash:

@@ -84,7 +84,17 @@ def _of_residue(kernel: LoopKernel, s: _Stretch, residue: int) -> LoopKernel:
 
 def _with_folded(e: Expr, name: str, value: Dim) -> Expr:
     """Returns an expression whose folds over an index take other values of it."""
-    if isinstance(e, Fold) and name in e.over:
-        # The body is not inside the fold while its index is replaced.
-        return Fold(e.fn, e.over, put(e.body, {name: value}))
-    return with_children(e, lambda x: _with_folded(x, name, value))
+    done: dict[Expr, Expr] = {}
+
+    def visit(x: Expr) -> Expr:
+        result = done.get(x)
+        if result is None:
+            if isinstance(x, Fold) and name in x.over:
+                # The body is not inside the fold while its index is replaced.
+                result = Fold(x.fn, x.over, put(x.body, {name: value}))
+            else:
+                result = with_children(x, visit)
+            done[x] = result
+        return result
+
+    return visit(e)
