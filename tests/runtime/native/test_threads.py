@@ -119,7 +119,7 @@ def test_executables_run_at_the_same_time_in_threads_of_python() -> None:
     assert wrong == []
 
 
-class LateWorkers(Workers):
+class DelayedWorkers(Workers):
     """Workers that come at any time: in the run that wakes them, in a later one, or between two."""
 
     def __init__(self) -> None:
@@ -150,7 +150,7 @@ class LateWorkers(Workers):
 
 @pytest.mark.usefixtures("_smallest_blocks", "_always_shared")
 def test_workers_that_come_late_do_no_harm() -> None:
-    workers = LateWorkers()
+    workers = DelayedWorkers()
     try:
         module = layers()
         together, expected = in_threads(module, 3, workers), bits(in_threads(module, 1).run(operand()))

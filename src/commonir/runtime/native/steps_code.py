@@ -208,7 +208,7 @@ def _blocks(
 
 
 def _size_code(f: Function, target: Target, values: Mapping[str, LlvmValue]) -> KernelCode:
-    """Returns what computes sizes in a function, as in kernels."""
+    """Returns an emitter of the code of sizes in a function, as in kernels."""
     nothing = f.integer(0)
     division = WorkDivision(nothing, nothing, is_divided=False)
     return KernelCode(f, target, {}, values, nothing, [], Scratch(nothing), division)

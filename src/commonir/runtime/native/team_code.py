@@ -2,8 +2,8 @@
 
 The threads of a run are a *team*. All of them go through the steps of the graph in order; a step has one or more blocks
 of work. Blocks of all steps are numbered through: a thread waits until the blocks of earlier steps are done, takes the
-next block by increasing the ticket counter, and increases the counter of done blocks after it. Nobody waits for a
-thread that has no block, so one that the system does not schedule, or that comes late, holds nobody up.
+next block by increasing the ticket counter, and increases the counter of done blocks after it. No thread waits for
+another that has no block, so one that the system does not schedule, or that is delayed, does not delay others.
 
 Both counters only grow, also from run to run. A thread that comes after the end of a run finds all its blocks taken,
 and leaves; it reads nothing but the memory of the team, which outlives it. What it reads there at first belongs to one
@@ -101,8 +101,8 @@ entry:
   br label %look
 look:
   %t = load atomic i64, ptr %ticket acquire, align 8
-  %is_open = icmp slt i64 %t, %end
-  br i1 %is_open, label %wait, label %none
+  %runs = icmp slt i64 %t, %end
+  br i1 %runs, label %wait, label %none
 wait:
   call void @wait(ptr %team, i64 %base)
   %next = add i64 %t, 1
@@ -141,9 +141,9 @@ define void @{HELP}(ptr %team) #0 {{
 entry:
 {_word("run", RUN)}  %number = load atomic i64, ptr %run acquire, align 8
   %bit = and i64 %number, 1
-  %is_open = icmp eq i64 %bit, 1
-  br i1 %is_open, label %open, label %end
-open:
+  %runs = icmp eq i64 %bit, 1
+  br i1 %runs, label %member, label %end
+member:
   %ignored = call i64 @{STEPS}(ptr %team, i64 %number)
   br label %end
 end:
