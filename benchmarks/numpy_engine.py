@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
 from commonir import api  # noqa: E402
-from commonir.runtime.planner.engine import ENGINE  # noqa: E402
+from commonir.runtime.numpy_engine.engine import ENGINE  # noqa: E402
 
 Array = NDArray[Any]
 

@@ -20,7 +20,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import FunctionType, TensorType, f32
 from commonir.ods import operations_behind
-from commonir.runtime.planner.engine import ENGINE as NUMPY
+from commonir.runtime.numpy_engine.engine import ENGINE as NUMPY
 
 from benchmarks.harness import paired_ratio, report
 

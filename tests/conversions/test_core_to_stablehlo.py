@@ -17,7 +17,7 @@ from commonir.ir.types import boolean, f8e4m3fn, f32, i32, tensor, u8
 from commonir.ods import Dialects
 from commonir.passes.lower import lower
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
-from commonir.runtime.planner.engine import NumpyEngine
+from commonir.runtime.numpy_engine.engine import NumpyEngine
 from commonir.symbolic import Dim, floor_div, modulo, symbol
 from commonir.text.parser import parse_module
 

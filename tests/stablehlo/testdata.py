@@ -18,7 +18,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.ods import Dialects
 from commonir.ods.verify import verify
 from commonir.passes.lower import lower
-from commonir.runtime.planner.engine import NumpyEngine
+from commonir.runtime.numpy_engine.engine import NumpyEngine
 from commonir.text.parser import parse_module
 
 Array = NDArray[Any]

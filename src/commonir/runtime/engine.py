@@ -35,7 +35,7 @@ _OURS = {
     "iree": "commonir.engines.iree:ENGINE",
     "mpi": "commonir.engines.mpi.engine:ENGINE",
     "native": "commonir.runtime.native.engine:ENGINE",
-    "numpy": "commonir.runtime.planner.engine:ENGINE",
+    "numpy": "commonir.runtime.numpy_engine.engine:ENGINE",
     "onnxruntime": "commonir.engines.onnxruntime:ENGINE",
     "reference": "commonir.runtime.interpreter.engine:ENGINE",
 }

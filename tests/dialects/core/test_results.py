@@ -11,7 +11,7 @@ from commonir.dialects import core
 from commonir.ir import Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, are_compatible
-from commonir.runtime.planner.engine import ENGINE as NUMPY
+from commonir.runtime.numpy_engine.engine import ENGINE as NUMPY
 
 from tests.dialects.core.contraction_cases import CONTRACTION
 from tests.dialects.core.conversion_cases import CONVERSION

@@ -19,7 +19,7 @@ from commonir.ods import Op, attr_types
 from commonir.ods.fields import Field, FieldKind
 from commonir.passes.lower import lower
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE_ENGINE
-from commonir.runtime.planner.engine import ENGINE as NUMPY_ENGINE
+from commonir.runtime.numpy_engine.engine import ENGINE as NUMPY_ENGINE
 
 Array = NDArray[Any]
 Given = Array | np.generic | Data | str | int | float | bool | list[Any]

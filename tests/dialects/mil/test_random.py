@@ -13,7 +13,7 @@ from commonir.dialects.core import random_numbers
 from commonir.ir import tensor, types
 from commonir.ir.operation import Value
 from commonir.runtime.engine import EngineOptions
-from commonir.runtime.planner.engine import ENGINE as NUMPY
+from commonir.runtime.numpy_engine.engine import ENGINE as NUMPY
 
 from tests.conversions.programs import core_module
 from tests.conversions.running import converted, run_onnx

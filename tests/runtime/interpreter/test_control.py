@@ -17,7 +17,7 @@ from commonir.ir.types import boolean, f32, i64, tensor
 from commonir.ods import operations_behind
 from commonir.runtime.engine import Engine, EngineOptions
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
-from commonir.runtime.planner.engine import ENGINE as NUMPY
+from commonir.runtime.numpy_engine.engine import ENGINE as NUMPY
 from commonir.runtime.state import State
 from commonir.symbolic import symbol
 

@@ -15,7 +15,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, bf16, f16, f32, i32, tensor
 from commonir.runtime.engine import Engine
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
-from commonir.runtime.planner.engine import ENGINE as NUMPY
+from commonir.runtime.numpy_engine.engine import ENGINE as NUMPY
 
 from tests.runtime.drawing import Array, Build
 from tests.runtime.programs import program

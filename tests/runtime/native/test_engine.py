@@ -17,9 +17,9 @@ from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f16, f32, i64
 from commonir.runtime.engine import EngineOptions
+from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime, arena_of
 from commonir.runtime.kernel_graph.execution import GraphStep
 from commonir.runtime.kernel_graph.layouts import assign_layouts
-from commonir.runtime.native.buffers import ALIGNMENT, Lifetime, arena_of
 from commonir.runtime.native.compiler import host_target, object_code
 from commonir.runtime.native.engine import ENGINE
 from commonir.runtime.native.graph_code import code_of

@@ -19,6 +19,7 @@ from commonir.notation import (
     Const,
     Constraint,
     Expr,
+    Flat,
     Fold,
     Kernel,
     NotationError,
@@ -44,6 +45,9 @@ LONG_ROW = 4096
 
 FOLDED_ELEMENTS = 1 << 22
 """Nodes of constants are computed while building if they have at most this many elements."""
+
+COPIED_ELEMENTS = 1 << 14
+"""Constants of more elements are read where they lie, whatever their order there."""
 
 
 MAX_CONSTANT_DEPTH = 4
@@ -215,6 +219,8 @@ class GraphBuilder:
         shape = [d for d in node.spec.shape if isinstance(d, int)]
         if not reads or node.symbols() or prod(shape) > FOLDED_ELEMENTS:
             return None
+        if node.is_view and prod(shape) > COPIED_ELEMENTS and not any(_pads(a) for a in node.accesses):
+            return None
         if prod(shape) >= STORED_ELEMENTS and self.graph.decodes(node):
             stored = sum([self.graph.constants[r].nbytes for r in reads])
             if stored < prod(shape) * compute_dtype(node.spec.element).itemsize:
@@ -268,6 +274,10 @@ def _defined(op: Operation) -> Op:
     if not isinstance(op, Op):
         raise NotAKernel(op.name)
     return op
+
+
+def _pads(a: Access) -> bool:
+    return any(not isinstance(view, Flat) for view, _ in a.tensor.steps)
 
 
 def _constant_of(op: Op) -> Array | None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
@@ -18,12 +19,12 @@ from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import Constraint
-from commonir.ods import Op
-from commonir.ods.traits import Terminator
-from commonir.runtime.binding import bind, requirements, symbol_dims
+from commonir.ods import Op, known_data
+from commonir.ods.traits import Pure, Terminator
+from commonir.runtime.binding import BoundInputs, bind, requirements, symbol_dims
 from commonir.runtime.engine import EngineOptions
 from commonir.runtime.interpreter.control import Globals, WithState, check_depth, is_control, run_control
-from commonir.runtime.interpreter.engine import Evaluator
+from commonir.runtime.interpreter.engine import Evaluator, TooLargeError
 from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
@@ -31,6 +32,8 @@ from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.loops import Loop, loop_of
 from commonir.runtime.kernel_graph.timing import OnKernel, RunTimes
 from commonir.runtime.limits import no_memory, reporting_out_of_range, time_is_up
+from commonir.runtime.ports import names_of
+from commonir.runtime.ranks.program import communicates
 from commonir.runtime.values import computed, copied, declared, shapes_of
 from commonir.symbolic import Dim, evaluate, symbols
 
@@ -38,6 +41,15 @@ Array = NDArray[Any]
 Arrays = tuple[Array, ...]
 
 _NO_LIMIT = 1 << 62
+
+DIRECT_RUNS = 4
+"""The runs of a block that are evaluated without graphs if it is small."""
+
+DIRECT_ELEMENTS = 1 << 15
+"""Operations with a grid of up to this many elements are small."""
+
+_MAX_BLOCKS = 4096
+"""The blocks whose steps are kept: operations whose meaning depends on data bring new ones."""
 
 MAX_ELEMENTS = (1 << 31) - 1
 """Elements of a tensor in a graph, whose positions have 32 bits."""
@@ -170,40 +182,66 @@ class GraphExecutable(WithState):
         super().__init__(Globals())
         self._function = function
         self._requirements = requirements(function)
+        self._names = names_of(function)
+        self._outputs = tuple(zip(function.output_names, function.outputs, strict=True))
+        self._inputs = tuple(function.inputs)
+        self._last_kinds: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {}
+        self._last_dims: dict[str, int] | None = None
         self.options = options
         self._back_end = back_end
         self._steps: dict[Block, list[Step]] = {}
         self._loops: dict[Operation, Loop | None] = {}
-        self._specializations = Specializations()
+        self.specializations = Specializations()
+        self.direct_runs: dict[Block, int] = {}
         self.times: RunTimes | None = None
         if options.plan_ahead:
             self.steps_of(function.body)
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Returns the outputs by name; see `Executable`."""
-        bound = bind(self._function, inputs, self._requirements)
+        bound = self._bound(inputs)
         limit = self.options.time_limit_seconds
         deadline = None if limit is None else time.monotonic() + limit
         runner = _BlockRunner(self, bound.dims, deadline, 0)
-        values = {v: computed(x, v.type) for v, x in zip(self._function.inputs, bound.arrays, strict=True)}
+        values = {v: computed(x, v.type) for v, x in zip(self._inputs, bound.arrays, strict=True)}
         try:
             with self._globals.run():
                 runner.run_block(self._function.body, values)
         except MemoryError as error:
             raise no_memory(error) from error
-        names = self._function.output_names
         out: dict[str, Array] = {}
-        for n, v in zip(names, self._function.outputs, strict=True):
+        for n, v in self._outputs:
             array = declared(values[v], v.type)
             is_own = v in runner.new and array is values[v]
             runner.new.discard(v)
             out[n] = array if is_own else copied(array)
         return out
 
-    def evaluator(self, dims: Mapping[str, int], deadline: float | None, depth: int) -> Evaluator:
-        """Returns an evaluator of single operations."""
-        communicator = self.options.communicator
-        return Evaluator(dims, self._globals, deadline, depth, self._specializations, _NO_LIMIT, communicator)
+    def _bound(self, inputs: Mapping[str, Array]) -> BoundInputs:
+        """Returns values for the inputs. Arrays like those of the run before need no checks."""
+        kinds = {n: (x.dtype, x.shape) for n, x in inputs.items() if type(x) is np.ndarray}
+        if self._last_dims is not None and kinds == self._last_kinds and len(kinds) == len(inputs):
+            return BoundInputs(tuple([inputs[n] for n in self._names]), dict(self._last_dims))
+        bound = bind(self._function, inputs, self._requirements)
+        # Values that were converted, and defaults, are bound anew in each run.
+        pairs = zip(self._names, bound.arrays, strict=True)
+        is_plain = len(kinds) == len(self._names) and all(inputs[n] is x for n, x in pairs)
+        self._last_kinds, self._last_dims = kinds, dict(bound.dims) if is_plain else None
+        return bound
+
+    @property
+    def contents(self) -> Globals:
+        """The contents of mutable globals."""
+        return self._globals
+
+    def may_run_directly(self, block: Block) -> bool:
+        """Returns whether a block is to be evaluated without graphs: in its first runs preparing takes longer."""
+        runs = self.direct_runs.get(block, 0)
+        if self.options.plan_ahead or self.options.memory_limit_bytes is not None or runs >= DIRECT_RUNS:
+            return False
+        is_plain = runs > 0 or all(_is_plain(op) for op in operations_of(block))
+        self.direct_runs[block] = runs + 1 if is_plain else DIRECT_RUNS
+        return is_plain
 
     def loop_of(self, op: Operation) -> Loop | None:
         """Returns a loop that runs without leaving the code of the back end; None for other operations."""
@@ -233,6 +271,8 @@ class GraphExecutable(WithState):
         """Returns the steps of a block, which are prepared once."""
         result = self._steps.get(block)
         if result is None:
+            if len(self._steps) >= _MAX_BLOCKS:
+                self._steps.clear()
             result = self._steps[block] = _steps_of(block, self._back_end)
         return result
 
@@ -245,8 +285,8 @@ class _BlockRunner:
     ) -> None:
         self._executable = executable
         self._dims = dict(dims)
-        self._deadline = deadline
-        self._depth = depth
+        self.deadline = deadline
+        self.depth = depth
         self.communicator = executable.options.communicator
         # Values whose arrays nothing else has.
         self.new: set[Value] = set()
@@ -254,16 +294,37 @@ class _BlockRunner:
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Runs the operations of a block, adding their results to the values."""
         self._check_time()
-        check_depth(self._depth)
+        check_depth(self.depth)
         dims = block_dims(block, values, self._dims)
-        inside = _BlockRunner(self._executable, dims, self._deadline, self._depth + 1)
+        inside = _BlockRunner(self._executable, dims, self.deadline, self.depth + 1)
         inside.new = self.new
+        if self._executable.may_run_directly(block) and inside._ran_directly(block, values):
+            return
         for step in self._executable.steps_of(block):
             inside._run_step(step, values)
 
+    def _ran_directly(self, block: Block, values: dict[Value, Array]) -> bool:
+        """Evaluates the operations of a block one after another; returns whether all of them are small."""
+        evaluator = _SingleEvaluator(self._executable, self, self._dims, DIRECT_ELEMENTS)
+        known, dims = dict(values), dict(self._dims)
+        try:
+            for op in operations_of(block):
+                self._check_time()
+                if is_only_decoded(op):
+                    continue
+                results = evaluator.decoded(op) or evaluator.results(op, known)
+                known.update(zip(op.results, results, strict=True))
+                self._dims.update(result_dims(op, shapes_of(results)))
+        except TooLargeError:
+            self._executable.direct_runs[block] = DIRECT_RUNS
+            self._dims = dims
+            return False
+        values.update(known)
+        return True
+
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Runs a function."""
-        runner = _BlockRunner(self._executable, symbol_dims(function, arguments), self._deadline, self._depth)
+        runner = _BlockRunner(self._executable, symbol_dims(function, arguments), self.deadline, self.depth)
         values = dict(zip(function.inputs, arguments, strict=True))
         runner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
@@ -271,7 +332,7 @@ class _BlockRunner:
     def _check_time(self) -> None:
         if self.communicator is not None:
             self.communicator.check()
-        if self._deadline is not None and time.monotonic() > self._deadline:
+        if self.deadline is not None and time.monotonic() > self.deadline:
             raise time_is_up()
 
     def _run_step(self, step: Step, values: dict[Value, Array]) -> None:
@@ -300,10 +361,10 @@ class _BlockRunner:
         times = self._executable.times
         if times is not None:
             return times.of_kernels(step)
-        if self._deadline is None:
+        if self.deadline is None:
             return None
         # A graph that will be done long before the deadline needs no checks.
-        left = self._deadline - time.monotonic()
+        left = self.deadline - time.monotonic()
         is_short = step.seconds is not None and 4 * step.seconds < left
         return None if is_short else lambda _node, _origins: self._check_time()
 
@@ -317,9 +378,9 @@ class _BlockRunner:
 
     def _run_op(self, op: Operation, values: dict[Value, Array]) -> None:
         if is_control(op):
-            results = self._run_loop(op, values) or run_control(op, values, self)
+            results = self._run_loop(op, values) or self._control_results(op, values)
         else:
-            evaluator = self._executable.evaluator(self._dims, self._deadline, self._depth)
+            evaluator = _SingleEvaluator(self._executable, self, self._dims)
             results = evaluator.decoded(op) or evaluator.results(op, values)
         values.update(zip(op.results, results, strict=False))
         self._dims.update(result_dims(op, shapes_of(results)))
@@ -332,15 +393,58 @@ class _BlockRunner:
         with reporting_out_of_range():
             return loop.run(values, self._dims, self._check_time)
 
+    def _control_results(self, op: Operation, values: dict[Value, Array]) -> Arrays:
+        results = run_control(op, values, self)
+        if communicates(op):
+            return tuple([computed(x, r.type) for x, r in zip(results, op.results, strict=True)])
+        return results
+
+
+class _SingleEvaluator(Evaluator):
+    """Evaluates single operations; blocks inside of them run as graphs."""
+
+    def __init__(
+        self, executable: GraphExecutable, runner: _BlockRunner, dims: Mapping[str, int], limit: int = _NO_LIMIT
+    ) -> None:
+        super().__init__(
+            dims,
+            executable.contents,
+            runner.deadline,
+            runner.depth,
+            executable.specializations,
+            limit,
+            executable.options.communicator,
+        )
+        self._runner = runner
+
+    def run_block(self, block: Block, values: dict[Value, Array]) -> None:
+        self._runner.run_block(block, values)
+
+
+def operations_of(block: Block) -> list[Operation]:
+    """Returns the operations of a block without the one that ends it."""
+    return [op for op in block.operations if not (isinstance(op, Op) and op.has_trait(Terminator))]
+
+
+def is_only_decoded(op: Operation) -> bool:
+    """Returns whether all users of a constant are decoded constants themselves, so that it need not be computed."""
+    if len(op.results) != 1 or known_data(op.results[0]) is None:
+        return False
+    users = op.results[0].users
+    return bool(users) and all(len(u.results) == 1 and known_data(u.results[0]) is not None for u in users)
+
+
+def _is_plain(op: Operation) -> bool:
+    """Returns whether an operation only computes its results, and may be evaluated twice."""
+    return isinstance(op, Op) and op.has_trait(Pure) and not op.regions and not is_control(op)
+
 
 def _steps_of(block: Block, back_end: BackEnd) -> list[Step]:
     """Returns the steps of a block: as many operations as possible together."""
     out: list[Step] = []
     pending: list[Operation] = []
     builder = GraphBuilder()
-    for op in block.operations:
-        if isinstance(op, Op) and op.has_trait(Terminator):
-            break
+    for op in operations_of(block):
         try:
             builder.add(op)
             pending.append(op)

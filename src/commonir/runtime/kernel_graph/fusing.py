@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from math import prod
 
+from commonir.base.tuples import NamedTuple
 from commonir.notation import (
     Access,
     Apply,
@@ -22,19 +23,20 @@ from commonir.notation import (
     Fold,
     Kernel,
     NotationError,
+    free,
     fuse,
     is_fusible,
     ranges,
     replace_accesses,
     walk,
 )
-from commonir.runtime.interpreter.evaluation import rounds_to_half
+from commonir.runtime.interpreter.evaluation import may_exceed_bits, rounds_to_half
 from commonir.runtime.kernel_graph.contraction import contraction_of
 from commonir.runtime.kernel_graph.gathering import decode_where_gathered
 from commonir.runtime.kernel_graph.graph import MAX_ENTRY, KernelGraph, KernelNode
 from commonir.runtime.kernel_graph.views import plainly_resolved
 from commonir.runtime.limits import OutOfRange
-from commonir.symbolic import plain
+from commonir.symbolic import element_count, plain
 
 CHEAP_FUNCTIONS = 4
 """Functions of single elements that take less time than writing their result and reading it again."""
@@ -54,10 +56,24 @@ STATISTIC = 64
 """A statistic has at most one element for this many of what reads it."""
 
 
-def fuse_nodes(graph: KernelGraph) -> None:
+class Fusion(NamedTuple):
+    """The kinds of fusion that a back end gains from, beyond reading through what only moves elements.
+
+    `epilogues` says that functions of elements are computed within the contraction that they read, `repeats` that
+    elements may be computed each time that they are read.
+    """
+
+    epilogues: bool = True
+    repeats: bool = True
+
+
+_ALL = Fusion()
+
+
+def fuse_nodes(graph: KernelGraph, fusion: Fusion = _ALL) -> None:
     """Fuses nodes, and removes those that nothing reads any more."""
     for node in list(graph.nodes.values()):
-        while node.name in graph.nodes and _is_fused(graph, node):
+        while node.name in graph.nodes and _is_fused(graph, node, fusion):
             pass
     for node in list(graph.nodes.values()):
         decode_where_gathered(graph, node)
@@ -69,12 +85,12 @@ def fuse_nodes(graph: KernelGraph) -> None:
     graph.remove_unused()
 
 
-def _is_fused(graph: KernelGraph, node: KernelNode) -> bool:
+def _is_fused(graph: KernelGraph, node: KernelNode, fusion: Fusion) -> bool:
     """Computes what a node reads within it, where that is allowed; returns whether there was something."""
     producers = {
         name: graph.nodes[name]
         for name in node.reads
-        if name in graph.nodes and _may_be_fused(graph, graph.nodes[name], node)
+        if name in graph.nodes and _may_be_fused(graph, graph.nodes[name], node, fusion)
     }
     epilogue = next((p for p in producers.values() if p.has_folds), None)
     if epilogue is not None:
@@ -94,25 +110,30 @@ def _is_fused(graph: KernelGraph, node: KernelNode) -> bool:
     return True
 
 
-def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode) -> bool:
+def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode, fusion: Fusion) -> bool:
     accesses = [a for a in node.accesses if a.tensor.name == producer.name]
     if producer.has_joins or not all(is_fusible(a, producer.kernel) for a in accesses):
         return False
     if producer.is_view:
         inside = max([len(a.tensor.steps) for a in producer.accesses], default=0)
         return inside + max([len(a.tensor.steps) for a in accesses], default=0) <= MOST_VIEWS
-    if any(_is_rounded(a, node) for a in accesses):
+    if may_exceed_bits(producer.kernel) or any(_is_rounded(a, node) for a in accesses):
         return False
     if graph.is_constant(producer):
-        return graph.decodes(producer) and (not node.has_folds or _is_factor(accesses, node))
+        decodes = fusion.repeats and graph.decodes(producer)
+        return decodes and (not node.has_folds or _is_factor(accesses, node))
     if producer.size + node.size > MOST_EXPRESSIONS:
         return False
-    if _reads_statistics(graph, producer):
+    if fusion.repeats and _reads_statistics(graph, producer):
         return contraction_of(node, graph.constants) is None
     if graph.users(producer.name) != [node.name] or producer.name in graph.outputs:
         return False
     if not producer.has_folds:
+        if not fusion.repeats and node.has_folds and not all(_is_read_once(a, producer, node) for a in accesses):
+            return False
         return contraction_of(node, graph.constants) is None
+    if not fusion.epilogues and contraction_of(producer, graph.constants) is not None:
+        return False
     if node.has_folds or node.spec.shape != producer.spec.shape:
         return False
     return all(_is_same_position(a, node) for a in accesses)
@@ -144,6 +165,11 @@ def _reads_statistics(graph: KernelGraph, producer: KernelNode) -> bool:
 
 def _count(node: KernelNode) -> int:
     return prod([d for d in node.spec.shape if isinstance(d, int)])
+
+
+def _is_read_once(a: Access, producer: KernelNode, node: KernelNode) -> bool:
+    """Returns whether an access reads no element twice, if sizes are known."""
+    return element_count([node.extents[i] for i in free(a)]) == element_count(producer.spec.shape)
 
 
 def _is_rounded(a: Access, node: KernelNode) -> bool:

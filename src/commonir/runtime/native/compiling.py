@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
+from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
-from commonir.runtime.native.buffers import ALIGNMENT, Lifetime
 from commonir.runtime.native.compiler import object_code
 from commonir.runtime.native.graph_code import GraphCode, code_of
 from commonir.runtime.native.program import CompiledProgram, Intermediate, ProgramTensor

@@ -18,11 +18,11 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.types import f32
 from commonir.notation import Access, Apply, Expr, Fold, children, free, walk
 from commonir.runtime.kernel_graph.contraction import factor_read, is_stored
+from commonir.runtime.kernel_graph.loop_kernel import Layouts, LoopKernel
 from commonir.runtime.native.expression_code import Buffer
 from commonir.runtime.native.factors import Factor, elements_of, factor_of
 from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
-from commonir.runtime.native.loop_kernel import Layouts, LoopKernel
 from commonir.runtime.native.product_tiles import (
     Columns,
     PlainColumns,

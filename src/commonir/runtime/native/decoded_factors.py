@@ -15,8 +15,8 @@ from commonir.notation import Access, Apply, Expr, Fold, Kernel, Tensor, free, i
 from commonir.runtime.kernel_graph.contraction import is_stored
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec, evaluated
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
+from commonir.runtime.kernel_graph.loop_kernel import loop_kernels, simplified
 from commonir.runtime.native.contraction_code import Plan, plan_of
-from commonir.runtime.native.loop_kernel import loop_kernels, simplified
 from commonir.runtime.native.residues import split_residues
 from commonir.runtime.native.target import Target
 from commonir.runtime.native.winograd_code import winograd_plan

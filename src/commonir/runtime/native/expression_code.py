@@ -29,15 +29,15 @@ from commonir.notation import (
 )
 from commonir.runtime.interpreter.evaluation import rounds_to_half
 from commonir.runtime.kernel_graph.layouts import MemoryLayout
-from commonir.runtime.native.element_code import converted_integer, loaded_value, rounded, stored_value
-from commonir.runtime.native.llvm_ir import BOOL, F32, I64, Function, LlvmType, LlvmValue
-from commonir.runtime.native.loop_kernel import (
+from commonir.runtime.kernel_graph.loop_kernel import (
     DataPosition,
     LoopKernel,
     Read,
     read_of,
     vector_index_of,
 )
+from commonir.runtime.native.element_code import converted_integer, loaded_value, rounded, stored_value
+from commonir.runtime.native.llvm_ir import BOOL, F32, I64, Function, LlvmType, LlvmValue
 from commonir.runtime.native.loop_order import ACCUMULATORS, is_small
 from commonir.runtime.native.position_code import LoopScope, PositionCode
 from commonir.runtime.native.program import Check

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.notation import Access, index
-from commonir.runtime.native.loop_kernel import Layouts, read_of
+from commonir.runtime.kernel_graph.loop_kernel import Layouts, read_of
 from commonir.symbolic import Dim, DimExpr, linear_in, names, substitute
 
 Array = NDArray[Any]

@@ -16,12 +16,12 @@ from commonir.notation import Expr
 from commonir.runtime.kernel_graph.canonical import canonical_key
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
+from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
 from commonir.runtime.native.contraction_code import ContractionCode, Plan, packed, plan_of
 from commonir.runtime.native.decoded_factors import decode_factors
 from commonir.runtime.native.expression_code import Buffer, Scratch
 from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmValue, Module
-from commonir.runtime.native.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
 from commonir.runtime.native.packed_codes import pack_codes
 from commonir.runtime.native.pair_products import PairContractionCode, packed_pairs, uses_pairs
 from commonir.runtime.native.product_tiles import Tile

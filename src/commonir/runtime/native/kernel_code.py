@@ -10,12 +10,12 @@ from commonir.notation import (
     free,
     walk,
 )
-from commonir.runtime.native.expression_code import Buffer, ExpressionCode, Scratch
-from commonir.runtime.native.llvm_ir import Function, LlvmValue
-from commonir.runtime.native.loop_kernel import (
+from commonir.runtime.kernel_graph.loop_kernel import (
     LoopKernel,
     vector_axis,
 )
+from commonir.runtime.native.expression_code import Buffer, ExpressionCode, Scratch
+from commonir.runtime.native.llvm_ir import Function, LlvmValue
 from commonir.runtime.native.loop_order import (
     ACCUMULATORS,
     KeptElements,

@@ -8,7 +8,7 @@ from math import prod
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import f32
 from commonir.notation import Access, Apply, Expr, Fold, free, put, walk
-from commonir.runtime.native.loop_kernel import Layouts, LoopKernel, read_of, vector_axis
+from commonir.runtime.kernel_graph.loop_kernel import Layouts, LoopKernel, read_of, vector_axis
 from commonir.symbolic import Dim, extreme, index, linear_in, names
 
 UNROLLED_POINTS = 32

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
-from commonir.runtime.native.buffers import Lifetime
+from commonir.runtime.kernel_graph.buffers import Lifetime
 from commonir.runtime.native.target import Target
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from commonir.base.tuples import NamedTuple
 from commonir.notation import Fold, Guard, put, walk, with_children
 from commonir.notation.expressions import Expr
-from commonir.runtime.native.loop_kernel import LoopKernel, read_of
+from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, read_of
 from commonir.symbolic import Dim, floor_div, index, linear_in, names
 
 MAX_RESIDUES = 64

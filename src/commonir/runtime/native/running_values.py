@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from commonir.base.tuples import NamedTuple
 from commonir.notation import Apply, Const, Expr, Fold, Position, free, identity, put, with_children
-from commonir.runtime.native.loop_kernel import LoopKernel
+from commonir.runtime.kernel_graph.loop_kernel import LoopKernel
 from commonir.symbolic import Dim, index, plain
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.file_cache import ALIGNMENT, Entry, Write
-from commonir.runtime.native.buffers import Lifetime
+from commonir.runtime.kernel_graph.buffers import Lifetime
 from commonir.runtime.native.program import Check, CompiledProgram, Intermediate, KernelCall, ProgramTensor
 from commonir.runtime.native.target import Target
 

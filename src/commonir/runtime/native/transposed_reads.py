@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from commonir.base.tuples import NamedTuple
 from commonir.notation import Access
+from commonir.runtime.kernel_graph.loop_kernel import Layouts, LoopKernel, read_of
 from commonir.runtime.native.llvm_ir import Function, LlvmValue
-from commonir.runtime.native.loop_kernel import Layouts, LoopKernel, read_of
 from commonir.symbolic import linear_in, names
 
 

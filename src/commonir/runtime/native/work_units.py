@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from math import prod
 
 from commonir.notation import Access, Apply, Expr, Fold, children, free
+from commonir.runtime.kernel_graph.loop_kernel import LoopKernel
 from commonir.runtime.native.llvm_ir import Function, LlvmValue
-from commonir.runtime.native.loop_kernel import LoopKernel
 from commonir.symbolic import Dim
 
 BLOCK_COST = 1 << 17

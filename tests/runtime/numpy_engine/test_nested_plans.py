@@ -1,4 +1,4 @@
-"""Loops, branches and what elements of inputs decide, as parts of plans: values against numpy."""
+"""Loops, branches and what elements of inputs decide: values against numpy."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import pytest
 
 import commonir
 from commonir.base.diagnostics import DiagnosticError
-from commonir.runtime.planner.engine import ENGINE as NUMPY
-from commonir.runtime.planner.engine import NESTED_SHAPES, NumpyExecutable
-from commonir.runtime.planner.schedule import MAX_CONTENTS
+from commonir.runtime.numpy_engine.engine import ENGINE as NUMPY
+from commonir.runtime.numpy_engine.engine import NumpyExecutable
 
 SCAN = """g (float[N, 3] x, float[3] w) => (float[3] last, float[N, 3] sums) {
     zero = Sub(w, w)
@@ -56,13 +55,9 @@ def planned(graph: str) -> NumpyExecutable:
     return NUMPY.prepare(commonir.lower(commonir.loads(text, format="onnxtxt"), defer=True))
 
 
-def has_loop(executable: NumpyExecutable) -> bool:
-    return any("nested" in step for step in executable.explain().steps)
-
-
 @pytest.mark.parametrize("backwards", [0, 1])
 @pytest.mark.parametrize("length", [1, 2, 100])
-def test_scan_in_a_plan_gives_what_its_rounds_give(length: int, backwards: int) -> None:
+def test_scan_gives_what_its_rounds_give(length: int, backwards: int) -> None:
     order = f"scan_input_directions = [{backwards}], scan_output_directions = [{backwards}],"
     executable = planned(SCAN % order)
     for seed in range(3):
@@ -73,13 +68,12 @@ def test_scan_in_a_plan_gives_what_its_rounds_give(length: int, backwards: int) 
         sums = np.cumsum(rows, 0, dtype=np.float32)
         np.testing.assert_allclose(result["last"], sums[-1], rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(result["sums"], -(sums[::-1] if backwards else sums), rtol=1e-4, atol=1e-5)
-    assert has_loop(executable) == (length == 100)
 
 
 def test_scans_of_many_lengths_give_what_their_rounds_give() -> None:
     executable = planned(SCAN % "")
     w = np.ones(3, np.float32)
-    for length in range(60, 63 + NESTED_SHAPES):
+    for length in range(60, 66):
         x = np.full((length, 3), 2, np.float32)
         assert executable.run({"x": x, "w": w})["last"].tolist() == [2 * length] * 3
 
@@ -114,13 +108,12 @@ def test_axes_that_change_from_run_to_run_are_those_that_are_summed() -> None:
         np.testing.assert_array_equal(result, -x.sum(axis))
 
 
-def test_plans_for_contents_of_inputs_are_few() -> None:
+def test_sizes_that_are_contents_of_inputs_change_from_run_to_run() -> None:
     executable = planned("g (float[1] x, int64[1] n) => (float[N] y) { y = Expand(x, n) }")
     x = np.ones(1, np.float32)
     for _ in range(2):
-        for size in range(1, 3 * MAX_CONTENTS):
+        for size in range(1, 12):
             assert executable.run({"x": x, "n": np.array([size])})["y"].shape == (size,)
-    assert len(executable.explain().steps) <= 4 * MAX_CONTENTS
 
 
 def test_wrong_axes_are_reported_when_they_are_given() -> None:
@@ -143,7 +136,7 @@ DRAWN = """g (float[3] x) => (float[3] a, float[3] b, float[R, 3] c) {
 }"""
 
 
-def test_numbers_in_plans_are_drawn_anew_in_each_run_and_each_round() -> None:
+def test_random_numbers_are_drawn_anew_in_each_run_and_each_round() -> None:
     executable = planned(DRAWN)
     seen = [executable.run({"x": np.zeros(3, np.float32)}) for _ in range(3)]
     rows = [tuple(row) for inputs in seen for row in (inputs["a"], inputs["b"], *inputs["c"])]

@@ -1,0 +1,74 @@
+"""The default engine: graphs of kernels as numpy calls, planned once for each set of sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from weakref import WeakSet
+
+from numpy.typing import NDArray
+
+from commonir.ir.module import Function, Module
+from commonir.runtime.blas import limited_threads
+from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
+from commonir.runtime.kernel_graph.execution import GraphExecutable
+from commonir.runtime.kernel_graph.fusing import Fusion, fuse_nodes
+from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.nesting import with_loops
+from commonir.runtime.numpy_engine.graph_plan import PlannedGraph
+from commonir.runtime.seeding import with_seeds
+
+Array = NDArray[Any]
+
+
+class NumpyEngine:
+    """Runs programs with numpy."""
+
+    name = "numpy"
+    uses_communicator = True
+
+    def prepare(
+        self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
+    ) -> NumpyExecutable:
+        """Prepares a function; see `Engine`."""
+        prepared = with_loops(with_seeds(module, options.seed, function), function)
+        return NumpyExecutable(prepared.function(function), options)
+
+
+class NumpyExecutable(GraphExecutable):
+    """A prepared function, whose runs limit the threads of BLAS."""
+
+    def __init__(self, function: Function, options: EngineOptions) -> None:
+        self._calls = NumpyCalls(options.memory_limit_bytes)
+        super().__init__(function, options, self._calls)
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """Returns the outputs by name; see `Executable`."""
+        try:
+            with limited_threads(self.options.threads):
+                return super().run(inputs)
+        finally:
+            self._calls.forget()
+
+
+class NumpyCalls:
+    """Plans graphs as numpy calls; see `BackEnd`."""
+
+    def __init__(self, memory_limit_bytes: int | None) -> None:
+        self._limit = memory_limit_bytes
+        self.graphs: WeakSet[PlannedGraph] = WeakSet()
+
+    def forget(self) -> None:
+        """Makes all graphs read all of their inputs in the next run."""
+        for graph in self.graphs:
+            graph.forget()
+
+    def prepare(self, graph: KernelGraph) -> PlannedGraph:
+        """Returns a graph that is planned when it first runs with some sizes."""
+        fuse_nodes(graph, Fusion(epilogues=False, repeats=False))
+        result = PlannedGraph(graph, self._limit)
+        self.graphs.add(result)
+        return result
+
+
+ENGINE = NumpyEngine()

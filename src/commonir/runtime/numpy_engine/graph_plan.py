@@ -1,0 +1,183 @@
+"""A graph of kernels as numpy calls on fixed arrays, one plan for each set of sizes."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.codes import RUN_LIMIT_EXCEEDED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.runtime.interpreter.array_functions import convert
+from commonir.runtime.interpreter.evaluation import evaluate_kernel, may_exceed_bits
+from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime, arena_of
+from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
+from commonir.runtime.kernel_graph.loop_kernel import loop_kernels, simplified
+from commonir.runtime.kernel_graph.sizes import at_sizes
+from commonir.runtime.kernel_graph.timing import OnKernel
+from commonir.runtime.limits import check_array
+from commonir.runtime.numpy_engine.array_steps import Step
+from commonir.runtime.numpy_engine.kernel_steps import kernel_steps
+from commonir.runtime.numpy_engine.operands import Memory, NotPlanned
+from commonir.runtime.values import compute_dtype
+
+Array = NDArray[Any]
+
+MAX_SIZES = 8
+"""The sets of sizes for which plans are kept."""
+
+
+class PlannedGraph:
+    """A graph with the plans for the sizes that it ran with. One thread at a time may run it."""
+
+    def __init__(self, graph: KernelGraph, memory_limit_bytes: int | None) -> None:
+        self._graph = graph
+        self._limit = memory_limit_bytes
+        self._symbols = sorted({s for node in graph.nodes.values() for s in node.symbols()})
+        used = {*graph.outputs, *[r for n in graph.nodes.values() for r in n.reads]}
+        self._constants = {n: _as_computed(a) for n, a in graph.constants.items() if n in used}
+        self.is_output_new = [name not in self._constants for name in graph.outputs]
+        self._plans: OrderedDict[tuple[object, ...], GraphPlan] = OrderedDict()
+
+    @property
+    def fallbacks(self) -> list[str]:
+        """The kernels that the interpreter evaluates in the plans so far, and why."""
+        return [label for plan in self._plans.values() for label in plan.fallbacks]
+
+    def forget(self) -> None:
+        """Makes the next run read all inputs: the caller may write into its arrays."""
+        for plan in self._plans.values():
+            plan.forget()
+
+    def run(self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None) -> list[Array]:
+        """Returns the outputs; see `PreparedGraph`."""
+        key = (tuple([dims[s] for s in self._symbols]), tuple([a.shape for a in arrays]))
+        plan = self._plans.get(key)
+        if plan is None:
+            shapes = {n: a.shape for n, a in zip(self._graph.inputs, arrays, strict=True)}
+            plan = self._plans[key] = GraphPlan(self._graph, self._constants, shapes, dims, self._limit)
+            if len(self._plans) > MAX_SIZES:
+                self._plans.popitem(last=False)
+        return plan.run(arrays, on_kernel)
+
+
+def _as_computed(array: Array) -> Array:
+    """Returns a constant as BLAS and ufuncs read it: aligned, contiguous, and in single precision at least."""
+    if array.dtype.kind in "fV" and array.dtype.itemsize < 4:
+        out = np.empty(array.shape, np.float32)
+        convert(array, out)
+        return out
+    return array if array.flags.aligned and array.flags.c_contiguous else np.array(array, order="C")
+
+
+class GraphPlan:
+    """The numpy calls of a graph for one set of sizes, with the arrays that they read and write."""
+
+    def __init__(
+        self,
+        graph: KernelGraph,
+        constants: Mapping[str, Array],
+        input_shapes: Mapping[str, tuple[int, ...]],
+        dims: Mapping[str, int],
+        memory_limit_bytes: int | None,
+    ) -> None:
+        self._graph = graph
+        self._constants = constants
+        nodes = [at_sizes(node, dims) for node in graph.nodes.values()]
+        arrays = {n: np.empty(s, compute_dtype(graph.inputs[n].element)) for n, s in input_shapes.items()}
+        arrays.update(_buffers(nodes, graph.outputs))
+        self._arrays = arrays
+        self._inputs = [arrays[n] for n in graph.inputs]
+        self._last: list[Array | None] = [None] * len(self._inputs)
+        memory = Memory(arrays, constants)
+        self.fallbacks: list[str] = []
+        self._steps = [(node, self._steps_of(node, memory)) for node in nodes]
+        inputs = sum([a.nbytes for a in self._inputs])
+        buffers = sum([a.nbytes for a in arrays.values()]) - inputs
+        self.size_bytes = memory.size_bytes + inputs + buffers + sum([a.nbytes for a in constants.values()])
+        if memory_limit_bytes is not None and self.size_bytes > memory_limit_bytes:
+            message = f"the run needs {self.size_bytes} bytes, the limit is {memory_limit_bytes}"
+            raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message))
+
+    def run(self, inputs: Sequence[Array], on_kernel: OnKernel | None = None) -> list[Array]:
+        """Returns copies of the outputs.
+
+        An array that is passed again is taken to be unchanged until `forget` is called: iterations of a loop share
+        weights.
+        """
+        for n, array in enumerate(inputs):
+            if array is not self._last[n]:
+                convert(array, self._inputs[n])
+                self._last[n] = array
+        with np.errstate(all="ignore"):
+            if on_kernel is not None:
+                on_kernel("", ())
+            for node, steps in self._steps:
+                for step in steps:
+                    step()
+                if on_kernel is not None:
+                    on_kernel(node.name, node.origins)
+        return [self._output(name) for name in self._graph.outputs]
+
+    def forget(self) -> None:
+        """Makes the next run read all inputs."""
+        self._last = [None] * len(self._inputs)
+
+    def _output(self, name: str) -> Array:
+        return self._constants[name] if name in self._constants else np.array(self._arrays[name])
+
+    def _steps_of(self, node: KernelNode, memory: Memory) -> list[Step]:
+        """Returns the steps of a node."""
+        memory.ranges.add(node)
+        out = self._arrays[node.name]
+        if out.size == 0:
+            return []
+        try:
+            loops = [simplified(k, {}) for k in loop_kernels(node.kernel, node.extents)]
+            steps: list[Step] = [
+                s for k in loops if all(n != 0 for n in k.extents.values()) for s in kernel_steps(k, out, memory)
+            ]
+            if any(0 in k.extents.values() for k in loops) and any(k.folds() for k in loops):
+                raise NotPlanned("a fold over nothing")
+        except NotPlanned as reason:
+            self.fallbacks.append(f"{'+'.join(name for name, _ in node.origins)}: {reason}")
+            steps = [partial(self._evaluate, node, out)]
+        if may_exceed_bits(node.kernel):
+            distance = np.asarray(8 * out.itemsize - node.kernel.dtype.bits, out.dtype)
+            steps += [
+                partial(np.left_shift, out, distance, out=out),
+                partial(np.right_shift, out, distance, out=out),
+            ]
+        return steps
+
+    def _evaluate(self, node: KernelNode, out: Array) -> None:
+        """Computes a node by the interpreter."""
+        arrays = {r: self._arrays[r] if r in self._arrays else self._constants[r] for r in node.reads}
+        extents = {i: n for i, n in node.extents.items() if isinstance(n, int)}
+        np.copyto(out, evaluate_kernel(node.kernel, extents, arrays, compute_dtype), "unsafe")
+
+
+def _buffers(nodes: Sequence[KernelNode], outputs: Sequence[str]) -> dict[str, Array]:
+    """Returns an array for each node; those that are not needed at the same time share memory."""
+    lifetimes: dict[str, Lifetime] = {}
+    for step, node in enumerate(nodes):
+        lifetimes[node.name] = Lifetime(step, len(nodes) if node.name in outputs else step)
+        for name in node.reads:
+            if name in lifetimes and name not in outputs:
+                lifetimes[name] = Lifetime(lifetimes[name].first, step)
+    shapes = {n.name: tuple([d for d in n.spec.shape if isinstance(d, int)]) for n in nodes}
+    dtypes = {n.name: compute_dtype(n.spec.element) for n in nodes}
+    for node in nodes:
+        check_array(shapes[node.name], dtypes[node.name].itemsize, node.origins[0][0])
+    sizes = {name: int(np.prod(shape, dtype=np.int64)) * dtypes[name].itemsize for name, shape in shapes.items()}
+    arena = arena_of(sizes, lifetimes)
+    raw = np.empty(arena.size_bytes + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return {
+        name: raw[start + at : start + at + sizes[name]].view(dtypes[name]).reshape(shapes[name])
+        for name, at in arena.offsets.items()
+    }
