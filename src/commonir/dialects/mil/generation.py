@@ -42,6 +42,7 @@ from commonir.ods import (
     traits,
 )
 from commonir.ods.operand_shapes import known_dims_of, ranked_shape
+from commonir.symbolic import ceil_div, largest
 
 
 class Fill(MilOp, name="mil.fill", traits=(traits.Pure,)):
@@ -86,7 +87,13 @@ class Range1d(MilOp, name="mil.range_1d", traits=(traits.Pure,)):
     T = NUMBERS
 
     def reference(self, end: Value, start: Value, step: Value) -> Value:
-        return core.range(start, end, step)
+        first, last, by = [known_dims(v) for v in (start, end, step)]
+        if first is None or last is None or by is None or not isinstance(by[0], int) or by[0] == 0:
+            return core.range(start, end, step)
+        if isinstance(first[0], int) and isinstance(last[0], int):
+            return core.range(start, end, step)
+        count = largest(ceil_div(last[0] - first[0], by[0]), 0)
+        return core.add(core.mul(core.iota((count,), 0, element_of(start)), step), start)
 
 
 class NonZero(MilOp, name="mil.non_zero", traits=(traits.Pure,)):

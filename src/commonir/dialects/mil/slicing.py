@@ -11,6 +11,7 @@ from typing import Protocol
 
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
+from commonir.dialects.core.shape import slice_range
 from commonir.dialects.mil.base import CORE_ML_8, MilOp
 from commonir.dialects.mil.operands import (
     ALL,
@@ -48,6 +49,9 @@ from commonir.ods import (
 from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 from commonir.symbolic import Dim, floor_div
 
+Window = tuple[tuple[Dim, Dim], ...]
+"""For each axis where a part begins and ends."""
+
 
 class Part(NamedTuple):
     """A slice of a tensor: strides, and where begin and end are left out or an axis is dropped.
@@ -74,6 +78,23 @@ class Part(NamedTuple):
         strides = self.stride or ()
         return all(s != 0 or q for s, q in zip(strides, self.squeeze_mask or (False,) * len(strides), strict=False))
 
+    def window(self, x: Value, begin: Value, end: Value) -> Window | None:
+        """Returns starts and stops on each axis, within the tensor; None if they are computed, or there are strides."""
+        sizes = known_dims_of(x)
+        first, last = known_dims(begin), known_dims(end)
+        none = (False,) * len(sizes)
+        masks = (self.begin_mask or none, self.end_mask or none, self.squeeze_mask or none)
+        steps = tuple([1 if q else s for q, s in zip(masks[2], self.stride or (1,) * len(sizes), strict=True)])
+        if first is None or last is None or any(s != 1 for s in steps):
+            return None
+        out: list[tuple[Dim, Dim]] = []
+        for n, a, b in zip(sizes, *_bounds(sizes, first, last, steps, masks), strict=True):
+            start, size = slice_range(n, a, b, 1)
+            if start is None or size is None:
+                return None
+            out.append((start, start + size))
+        return tuple(out)
+
     def of(self, x: Value, begin: Value, end: Value) -> Value:
         """The part of a tensor between two bounds, which may be computed by the program."""
         sizes = known_dims_of(x)
@@ -89,6 +110,24 @@ class Part(NamedTuple):
             cut = core.dynamic_slice(x, lows, highs, steps)
         dropped = tuple([n for n, q in enumerate(masks[2]) if q])
         return core.squeeze(cut, dropped) if dropped else cut
+
+
+def _with_window(x: Value, update: Value, window: Window, axis: int) -> Value:
+    """Returns a tensor with a window replaced; up to an axis the tensor is within it."""
+    sizes = known_dims_of(x)
+    if axis == len(sizes):
+        return update
+    start, stop = window[axis]
+    bounds = [(0, start), (start, stop), (stop, sizes[axis])]
+    parts: list[Value] = []
+    for n, (a, b) in enumerate(bounds):
+        if a == b and n != 1:
+            continue
+        starts = tuple([a if i == axis else 0 for i in range(len(sizes))])
+        stops = tuple([b if i == axis else d for i, d in enumerate(sizes)])
+        part = x if (a, b) == (0, sizes[axis]) else core.slice(x, starts, stops, (1,) * len(sizes))
+        parts.append(_with_window(part, update, window, axis + 1) if n == 1 else part)
+    return parts[0] if len(parts) == 1 else core.concat(parts, axis)
 
 
 Masks = tuple[tuple[bool, ...], tuple[bool, ...], tuple[bool, ...]]
@@ -207,6 +246,15 @@ class SliceUpdate(_OfSlice, name="mil.slice_update", traits=(traits.Pure,), sinc
 
     def reference(self, x: Value, update: Value, begin: Value, end: Value) -> Value:
         sizes = known_dims_of(x)
+        window = _part(self).window(x, begin, end)
+        if window is not None:
+            shape = tuple([b - a for a, b in window])
+            squeezed = self.squeeze_mask or (False,) * len(shape)
+            kept = [d for d, is_squeezed in zip(shape, squeezed, strict=True) if not is_squeezed]
+            for n, (a, b) in enumerate(zip(kept, ranked_shape(update), strict=True)):
+                if b is not None:
+                    require(a, "==", b, f"axis {n} of update", label="C3")
+            return _with_window(x, core.reshape(update, shape), window, 0)
         flat = core.reshape(x, (-1,))
         every = core.reshape(core.iota(known_dims_of(flat), 0, i32), sizes)
         positions = _part(self).of(every, begin, end)

@@ -13,9 +13,10 @@ import numpy as np
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import TensorType
+from commonir.ir.types import TensorType, bf16, f16, f32
 from commonir.notation import (
     Access,
+    Cast,
     Const,
     Constraint,
     Expr,
@@ -92,9 +93,17 @@ class GraphBuilder:
         """The names of values in the program by tensor, of those that have one."""
         return {tensor: v.name for v, tensor in self._names.items() if v.name}
 
-    def alias(self, value: Value, of: Value) -> None:
-        """Makes a value another name of one, which becomes an input if it is from outside."""
-        self._names[value] = self._operand(of)
+    def load(self, value: Value, stored: Value) -> None:
+        """Makes a value what another one is when it has been stored in its element type, and loaded again."""
+        name, spec = self._operand(stored), _spec_of(stored)
+        if spec.element in (f16, bf16):
+            # What is computed has more bits, as if it were read from a tensor of single precision.
+            axes = indices("i", len(spec.shape))
+            kernel = Kernel(axes, Cast(Tensor(name, spec.shape, f32)[axes], spec.element))
+            extents = {f"i{n}": d for n, d in enumerate(spec.shape)}
+            name = self._new_name("v")
+            self.graph.add(KernelNode(name, kernel, extents, spec))
+        self._names[value] = name
 
     def add(self, op: Operation) -> None:
         """Adds the nodes of an operation. Raises: NotAKernel; then no node added before reads what was added."""

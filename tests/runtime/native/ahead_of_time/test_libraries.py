@@ -151,6 +151,21 @@ def test_caches_of_attention_last_from_call_to_call(tmp_path: Path) -> None:
         np.testing.assert_array_equal(compiled.state[name], contents)
 
 
+@pytest.mark.slow
+def test_a_core_ml_program_with_caches_gives_the_bits_of_the_engine(tmp_path: Path) -> None:
+    module = cir.load(Path(__file__).parents[3] / "models/llama_stateful_fp16/model.mlpackage")
+    sizes = {"input_ids_1": 4, "causal_mask_2": 4, "causal_mask_3": 16}
+    compiled, state, position = library(module, tmp_path, sizes=sizes), cir.State(), 0
+    for tokens in (4, 1, 1, 3):
+        mask = np.triu(np.full((1, 1, tokens, position + tokens), -1e4, np.float16), position + 1)
+        inputs = {"input_ids": RANDOM.integers(0, 64, (1, tokens), np.int32), "causal_mask": mask}
+        expected = one(cir.run(module, inputs, engine="native", state=state))
+        np.testing.assert_array_equal(one(compiled.run(inputs)), expected)
+        position += tokens
+    for name, contents in state.items():
+        np.testing.assert_array_equal(compiled.state[name], contents)
+
+
 def test_contents_of_states_can_be_replaced(tmp_path: Path) -> None:
     compiled = library(text_program(SWAP), tmp_path)
     compiled.state = cir.State({"first": np.array([5, 6], np.float32)})

@@ -208,7 +208,7 @@ class _EntryBuilder:
     def _load(self, source: ml_program.Global, result: Value) -> None:
         contents = self._contents.get(source)
         if contents is not None:
-            self._builder.alias(result, contents)
+            self._builder.load(result, contents)
             return
         self._contents[source] = result
         self._states[source] = StateUse(source, _state_type(source), self._builder.input(result), "")
@@ -281,7 +281,6 @@ def _check_symbols(function: Function, graph: KernelGraph, sizes: Iterable[SizeL
     known = {s.name for s in sizes}
     for node in graph.nodes.values():
         for name in sorted(node.symbols() - known):
-            message = (
-                f"function '{function.symbol_name}': the size '{name}' is only known when {node.origins[0]} has run"
-            )
+            what = f"the size '{name}' is only known when {node.origins[0].operation} has run"
+            message = f"function '{function.symbol_name}': {what}"
             raise DiagnosticError(Diagnostic(NOT_COMPILED_WHOLE, message, help=_REMEDY))
