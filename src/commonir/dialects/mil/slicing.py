@@ -90,8 +90,6 @@ class Part(NamedTuple):
         out: list[tuple[Dim, Dim]] = []
         for n, a, b in zip(sizes, *_bounds(sizes, first, last, steps, masks), strict=True):
             start, size = slice_range(n, a, b, 1)
-            if start is None or size is None:
-                return None
             out.append((start, start + size))
         return tuple(out)
 
@@ -127,7 +125,7 @@ def _with_window(x: Value, update: Value, window: Window, axis: int) -> Value:
         stops = tuple([b if i == axis else d for i, d in enumerate(sizes)])
         part = x if (a, b) == (0, sizes[axis]) else core.slice(x, starts, stops, (1,) * len(sizes))
         parts.append(_with_window(part, update, window, axis + 1) if n == 1 else part)
-    return parts[0] if len(parts) == 1 else core.concat(parts, axis)
+    return parts[0] if len(parts) == 1 else core.concat(tuple(parts), axis)
 
 
 Masks = tuple[tuple[bool, ...], tuple[bool, ...], tuple[bool, ...]]
