@@ -42,7 +42,7 @@ def description_of(program: CompiledProgram) -> dict[str, Any]:
         "constants": {n: [a.dtype.name, a.shape, offsets[n]] for n, a in program.constants.items()},
         "scratch": [_of_dim(d) for d in program.scratch],
         "checks": [[c.tensor, c.axis, _of_dim(c.size)] for c in program.checks],
-        "calls": [[*c[:4], _of_dim(c.units), c.unit_cost] for c in program.calls],
+        "calls": [[*c[:4], _of_dim(c.units), c.unit_cost, c.origins] for c in program.calls],
     }
 
 
@@ -83,8 +83,16 @@ def program_of(entry: Entry) -> CompiledProgram:
         checks=tuple([Check(tensor, axis, _dim_of(size)) for tensor, axis, size in stored["checks"]]),
         calls=tuple(
             [
-                KernelCall(function, node, tuple(tensors), tuple(symbols), _dim_of(units), cost)
-                for function, node, tensors, symbols, units, cost in stored["calls"]
+                KernelCall(
+                    function,
+                    node,
+                    tuple(tensors),
+                    tuple(symbols),
+                    _dim_of(units),
+                    cost,
+                    tuple([(operation, value) for operation, value in origins]),
+                )
+                for function, node, tensors, symbols, units, cost, origins in stored["calls"]
             ]
         ),
     )
