@@ -150,11 +150,10 @@ def _plan(
     sums = tuple(sorted(fold.over, key=lambda i: _distance(a.steps[i]), reverse=True))
     if is_plain:
         return Plan(kernel, fold, a, b, column, rows, batch, sums, factor)
-    stored = (
-        None
-        if any(i in b.steps for i in batch)
-        else stored_factor(right, sums, column, kernel.extents, constants, target)
-    )
+    if any(i in b.steps for i in batch):
+        return None
+    has_one_row = all(kernel.extents[i] == 1 for i in rows)
+    stored = stored_factor(right, sums, column, kernel.extents, constants, target, has_one_row=has_one_row)
     return None if stored is None else Plan(kernel, fold, a, b, column, rows, batch, sums, factor, stored)
 
 

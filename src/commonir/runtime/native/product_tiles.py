@@ -103,6 +103,10 @@ class Columns(Protocol):
         """Returns the columns at a value of one of the summed indices, the outermost one being number 0."""
         ...
 
+    def factors_between(self, depth: int) -> list[LlvmValue] | None:
+        """Returns what the sums over indices inside of one are multiplied with, for each vector; None for 1."""
+        ...
+
     def neighbours(self, depth: int, k: LlvmValue, count: int) -> Sequence[Columns]:
         """Returns the columns at some values of the innermost index, from `k` on."""
         ...
@@ -134,6 +138,11 @@ class PlainColumns(NamedTuple):
         """Returns the columns at a value of an index; see `Columns`."""
         return self._replace(pointer=self.function.element(self.pointer, k * self.steps[depth], self.type.scalar))
 
+    def factors_between(self, depth: int) -> list[LlvmValue] | None:
+        """Returns no factors; see `Columns`."""
+        del depth
+        return None
+
     def neighbours(self, depth: int, k: LlvmValue, count: int) -> Sequence[Columns]:
         """Returns the columns at some values of an index; see `Columns`."""
         return [self.moved(depth, k + n) for n in range(count)]
@@ -161,9 +170,12 @@ class ProductTile:
 
     def sums(self, left: Sequence[LlvmValue], columns: Columns, terms: Sequence[TermRange]) -> list[list[LlvmValue]]:
         """Returns the sums of all terms for each row, given by a pointer to its first number, and each vector."""
-        sums = [[self._f.variable(self._type, 0.0) for _ in range(columns.vectors)] for _ in left]
+        sums = self._zeros(len(left), columns.vectors)
         self._add(left, columns, terms, 0, sums)
         return [[s.get() for s in of_row] for of_row in sums]
+
+    def _zeros(self, rows: int, vectors: int) -> list[list[Variable]]:
+        return [[self._f.variable(self._type, 0.0) for _ in range(vectors)] for _ in range(rows)]
 
     def _add(
         self,
@@ -176,7 +188,14 @@ class ProductTile:
         f, here = self._f, terms[depth]
         if depth < len(terms) - 1:
             with f.loop(f.integer(0), here.length) as k:
-                self._add(self._moved(left, here, k), columns.moved(depth, k), terms, depth + 1, sums)
+                at, rows = columns.moved(depth, k), self._moved(left, here, k)
+                factors = at.factors_between(depth)
+                inner = sums if factors is None else self._zeros(len(left), columns.vectors)
+                self._add(rows, at, terms, depth + 1, inner)
+                if factors is not None:
+                    for of_row, inner_of_row in zip(sums, inner, strict=True):
+                        for s, part, factor in zip(of_row, inner_of_row, factors, strict=True):
+                            s.set(f.fused_multiply_add(part.get(), factor, s.get()))
             return
         count, start = here.length, f.integer(0)
         for unroll in columns.rounds(count.number):

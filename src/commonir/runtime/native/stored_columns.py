@@ -70,6 +70,13 @@ class StoredColumns:
             return None
         return [self._f.splat(self._value(behind, n), self._lanes) for n in range(self._count)]
 
+    def factors_between(self, depth: int) -> list[LlvmValue] | None:
+        """Returns what sums over inner indices are multiplied with; see `Columns`."""
+        between = self._factor.between
+        if between is None or depth != self._factor.innermost - 1:
+            return None
+        return [self._f.splat(self._value(between, n), self._lanes) for n in range(self._count)]
+
     def moved(self, depth: int, k: LlvmValue) -> StoredColumns:
         """Returns the columns at a value of an index; see `Columns`."""
         return self._with_constants(self._moved(depth, k), self._values, depth)

@@ -121,10 +121,11 @@ def _sources(e: Expr) -> tuple[str, ...]:
 class StoredFactor(NamedTuple):
     """A factor by its parts: `inside` is its value for a term, `behind` what the sums are multiplied with.
 
-    `sums` are the summed indices, outermost first.
+    `sums` are the summed indices, outermost first. `between` is what sums over the innermost one are multiplied with.
     """
 
     inside: Expr
+    between: Expr | None
     behind: Expr | None
     parts: tuple[Part, ...]
     tables: tuple[Table, ...]
@@ -135,7 +136,7 @@ class StoredFactor(NamedTuple):
     @property
     def key(self) -> Hashable:
         """A key of what its parts hold."""
-        return self.inside, self.behind, self.sums, self.column, tuple(self.extents.items())
+        return self.inside, self.between, self.behind, self.sums, self.column, tuple(self.extents.items())
 
     @property
     def innermost(self) -> int:
@@ -190,6 +191,8 @@ class StoredFactor(NamedTuple):
                     visit(c)
 
         visit(self.inside)
+        if self.between is not None:
+            visit(self.between)
         return list(dict.fromkeys(out))
 
     def panels(self, part: Part, arrays: Arrays, vectors: int, lanes: int) -> Array:
@@ -268,19 +271,29 @@ def stored_factor(
     extents: Mapping[str, Dim],
     constants: Mapping[str, Array],
     target: Target,
+    *,
+    has_one_row: bool,
 ) -> StoredFactor | None:
-    """Returns how an expression of constants is read as it is stored; None where that does not pay."""
+    """Returns how an expression of constants is read as it is stored; None where that does not pay.
+
+    With one row there are registers for the sums of a block besides those of all terms.
+    """
     sizes = {i: n for i in (*sums, column) if isinstance(n := extents[i], int)}
     if len(sizes) < len(sums) + 1 or not sums or any(i not in sizes for i in free(expr)):
         return None
-    inside, behind = _split(expr, sums)
+    inside, behind = _split(expr, sums, 0)
+    between = None
+    if has_one_row and len(sums) > 1:
+        inside, between = _split(inside, sums, len(sums) - 1)
     finder = _Finder(tuple(sums), column, constants, target)
-    if not all(finder.found(e) for e in (inside, behind) if e is not None):
+    if not all(finder.found(e) for e in (inside, between, behind) if e is not None):
         return None
     parts = tuple(dict.fromkeys(finder.parts))
     if len({p.codes_in_word for p in parts} - {1}) > 1:
         return None
-    factor = StoredFactor(inside, behind, parts, tuple(dict.fromkeys(finder.tables)), tuple(sums), column, sizes)
+    factor = StoredFactor(
+        inside, between, behind, parts, tuple(dict.fromkeys(finder.tables)), tuple(sums), column, sizes
+    )
     needed = sum([factor.elements(p) * (sizes[column] if p.has_columns else 1) * _bytes_in(p) for p in parts])
     return factor if needed <= LEAST_GAIN * 4 * prod(sizes.values()) else None
 
@@ -289,15 +302,15 @@ def _bytes_in(part: Part) -> int:
     return {"half": 2, "bfloat": 2, "float": 4, "i8": 1, "i32": 4}[part.storage]
 
 
-def _split(e: Expr, sums: Sequence[str]) -> tuple[Expr, Expr | None]:
-    """Returns what depends on terms, and a factor of it that does not."""
+def _split(e: Expr, sums: Sequence[str], depth: int) -> tuple[Expr, Expr | None]:
+    """Returns what depends on the index of a depth or on an inner one, and a factor of it that does not."""
     if isinstance(e, Cast) and e.dtype.kind == "float" and isinstance(e.body, Apply) and e.body.dtype.kind == "float":
-        return _split(e.body, sums)
+        return _split(e.body, sums, depth)
     if isinstance(e, Apply) and e.fn == "multiply":
         for factor, other in (e.args, e.args[::-1]):
-            if _depth(factor, sums) < 0 <= _depth(other, sums):
-                inside, behind = _split(other, sums)
-                return inside, factor if behind is None else Apply("multiply", (factor, behind))
+            if _depth(factor, sums) < depth <= _depth(other, sums):
+                inside, outside = _split(other, sums, depth)
+                return inside, factor if outside is None else Apply("multiply", (factor, outside))
     return e, None
 
 
