@@ -75,7 +75,7 @@ def contenders(cache: Path) -> dict[str, Contender]:
 
 
 def measured(model: Path, rounds: int) -> dict[str, list[Usage]]:
-    """Returns what each way took, in turns, after one round that fills the cache."""
+    """Returns time and memory of each way, in turns, after one round that fills the cache."""
     out: dict[str, list[Usage]] = {}
     with tempfile.TemporaryDirectory() as name:
         inputs = Path(name, "inputs.npz")

@@ -49,7 +49,7 @@ def test_an_entry_is_read_as_it_was_written(cache: FileCache, content: bytes) ->
 
 
 def flip(position: int) -> Callable[[bytes], bytes]:
-    """Returns what changes one bit of a file."""
+    """Returns a function that changes one bit of a file."""
     return lambda b: b[:position] + bytes([b[position] ^ 4]) + b[position:][1:]
 
 
@@ -144,7 +144,7 @@ def test_an_entry_that_others_can_write_is_not_read(cache: FileCache) -> None:
     assert cache.read("key") is None
 
 
-def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_not_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     cache = FileCache(tmp_path / "file" / "cache", MEGABYTE)
     stored(cache, "key", b"content")

@@ -182,7 +182,7 @@ def _entry_of(content: memoryview, key: str) -> Entry | None:
 
 
 def digest(content: memoryview) -> str:
-    """Returns what tells contents apart: a SHA-256, of large contents that of the sums of their parts.
+    """Returns the SHA-256 of contents, for large ones that of the sums of their parts.
 
     Sums take a fifteenth of the time, and find every change of a bit, and blocks that were lost or moved.
     """

@@ -222,7 +222,7 @@ def test_a_program_that_keeps_state_or_has_limits_is_loaded(model: Path) -> None
     check_product(executable, 5)
 
 
-def test_a_cache_that_cannot_be_written_is_no_error(
+def test_a_cache_that_cannot_be_written_is_not_an_error(
     model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "file").touch()

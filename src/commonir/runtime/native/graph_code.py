@@ -49,7 +49,7 @@ def storage_of(dtype: np.dtype[Any]) -> str:
 class ConstantForm(NamedTuple):
     """A constant as code reads it: `make` returns its elements from those of constants of the graph, its `sources`.
 
-    `text` tells apart the forms of the same constants; it is "" for a constant itself.
+    `text` distinguishes the forms of the same constants; it is "" for a constant itself.
     """
 
     sources: tuple[str, ...]

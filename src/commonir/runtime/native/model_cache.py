@@ -170,7 +170,7 @@ def _files_of(path: str) -> list[str] | None:
 
 
 def _state_of(path: str) -> list[int] | None:
-    """Returns what changes with every change of a file; None if there is none."""
+    """Returns the state of a file, which differs after every change; None if there is none."""
     try:
         status = os.stat(path)
     except OSError:
@@ -200,7 +200,7 @@ def _package_state() -> str:
 
 @cache
 def _processor() -> str:
-    """Returns what tells processors apart. Raises: OSError."""
+    """Returns the name and the features of the processor. Raises: OSError."""
     with _PROCESSOR.open("rb") as file:
         lines = file.read(_PROCESSOR_BYTES).split(b"\n\n")[0].splitlines()
     return b"\n".join([line for line in lines if line.startswith(_PROCESSOR_FIELDS)]).decode(errors="replace")

@@ -47,7 +47,7 @@ def description_of(program: CompiledProgram) -> dict[str, Any]:
 
 
 def sections_of(program: CompiledProgram) -> dict[str, Write]:
-    """Returns what writes the sections of a program."""
+    """Returns functions that write the sections of a program."""
 
     def write_constants(file: BinaryIO) -> None:
         start = file.tell()

@@ -1,4 +1,4 @@
-"""What of a prepared function can be stored as one compiled program (see `model_cache`)."""
+"""Finds the part of a prepared function that can be stored as one compiled program (see `model_cache`)."""
 
 from __future__ import annotations
 
