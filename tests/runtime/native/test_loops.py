@@ -64,7 +64,7 @@ def check(module: Module, inputs: dict[str, Array], *, compiled: Sequence[bool])
 
 @pytest.mark.parametrize("is_reversed", [False, True])
 @pytest.mark.parametrize("length", [1, 2, 50])
-def test_scans_hand_on_states_and_stack_slices(length: int, *, is_reversed: bool) -> None:
+def test_scans_pass_states_and_stack_slices(length: int, *, is_reversed: bool) -> None:
     w = normal(6, 6) * np.float32(0.2)
 
     def build(x: Value, h: Value) -> Sequence[Value]:

@@ -24,7 +24,7 @@ Array = NDArray[Any]
 
 
 class State(NamedTuple):
-    """A value that rounds hand on: its number among the inputs of the graph, of the condition, and of the outputs.
+    """A value that each round passes to the next one: its number among inputs of the graph and the test, and outputs.
 
     Each is None where the value is not there; without an output it stays the same.
     """
@@ -42,7 +42,7 @@ class Slice(NamedTuple):
 
 
 class Test(NamedTuple):
-    """What is computed before each round: whether there is one, as the only output of a graph."""
+    """A graph that is run before each round; its only output says whether there is one."""
 
     graph: RepeatableGraph
     inputs: Sequence[Array]
@@ -186,7 +186,7 @@ def _yielded(block: Block) -> tuple[Value, ...]:
 
 
 def loop_of(op: Operation, body_of: Callable[[Block], Body | None]) -> Loop | None:
-    """Returns a loop if each round is one graph, and hands on values of the same types; None for other loops."""
+    """Returns a loop if each round is one graph, and passes on values of the same types; None for others."""
     if not isinstance(op, core.Scan | core.While):
         return None
     block = op.body.block

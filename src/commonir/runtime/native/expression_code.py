@@ -436,7 +436,7 @@ class ExpressionCode(PositionCode):
         return f.load(pointer, type) if mask is None else f.masked_load(pointer, mask, f.constant(type, 0))
 
     def reload(self, kernel: LoopKernel, out: Buffer) -> LlvmValue:
-        """Returns what is at the address of the indices here, in single precision."""
+        """Returns the elements at the address of the indices here, in single precision."""
         f, vector = self._f, self._vector
         if vector is None:
             return f.load(f.element(out.pointer, self.size(kernel.address), out.storage), F32)

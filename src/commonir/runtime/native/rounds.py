@@ -133,7 +133,7 @@ _driver = cache(_Driver)
 
 
 class Moves:
-    """What happens between rounds to addresses in memory."""
+    """Changes of addresses in memory between rounds."""
 
     def __init__(self) -> None:
         self._copies: list[int] = []
@@ -254,7 +254,7 @@ class _Repetition:
             self._test = test.frame(rounds.test.inputs, dims)
             self._test.put(self._test.outputs[0], self._answer)
         for n, state in enumerate(rounds.states):
-            self._hand_on(n, state)
+            self._pass_state(n, state)
 
     def _move(self, name: str, s: Slice) -> None:
         """Makes the slices of an array the memory of a tensor, one after another."""
@@ -271,7 +271,7 @@ class _Repetition:
                 self._body.put(name, first)
                 self._moves.alternate(self._body.place(name), first.ctypes.data, second.ctypes.data)
 
-    def _hand_on(self, n: int, state: State) -> None:
+    def _pass_state(self, n: int, state: State) -> None:
         """Makes what a round writes the value of a state."""
         self._places[n] = self._rounds.initial[n].ctypes.data
         if state.written is None:
