@@ -147,7 +147,7 @@ def _memory_mb(field: str) -> float:
 
 
 def _measured(engine: str, path: Path, rounds: int) -> dict[str, float]:
-    """Returns what a process that runs a model with an engine reports."""
+    """Returns the report of a process that runs a model with an engine."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-m", __spec__.name, str(path), "--rounds", str(rounds), "--engine", engine]
     result = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)

@@ -40,7 +40,7 @@ def _with_decoded(body: Expr, producer: KernelNode) -> Expr:
 
 
 def _decoded(a: Access, producer: KernelNode) -> Expr:
-    """Returns what a producer computes at the positions of a read. Raises: NotationError."""
+    """Returns the elements of a producer at the positions of a read. Raises: NotationError."""
     data: dict[str, Expr] = {}
     dims: dict[str, Dim] = {}
     if a.tensor.steps or any(isinstance(e, Position) for e in walk(producer.kernel.body)):

@@ -32,7 +32,7 @@ class Factor(NamedTuple):
 
 
 def factor_of(a: Access, layouts: Layouts, extents: Mapping[str, Dim]) -> Factor | None:
-    """Returns what an access reads; None if that is not linear."""
+    """Returns the factor that an access reads; None if it is not linear."""
     read = read_of(a, layouts, extents)
     if read.guards or read.data:
         return None

@@ -104,7 +104,7 @@ class Columns(Protocol):
         ...
 
     def factors_between(self, depth: int) -> list[LlvmValue] | None:
-        """Returns what the sums over indices inside of one are multiplied with, for each vector; None for 1."""
+        """Returns the factors of the sums over indices inside of one, for each vector; None for 1."""
         ...
 
     def neighbours(self, depth: int, k: LlvmValue, count: int) -> Sequence[Columns]:

@@ -64,14 +64,14 @@ class StoredColumns:
         return self._with_constants(self._pointers, values, -1)
 
     def factors_behind(self) -> list[LlvmValue] | None:
-        """Returns what the sums of each vector are multiplied with."""
+        """Returns the factors of the sums of each vector; None for 1."""
         behind = self._factor.behind
         if behind is None:
             return None
         return [self._f.splat(self._value(behind, n), self._lanes) for n in range(self._count)]
 
     def factors_between(self, depth: int) -> list[LlvmValue] | None:
-        """Returns what sums over inner indices are multiplied with; see `Columns`."""
+        """Returns the factors of sums over inner indices; see `Columns`."""
         between = self._factor.between
         if between is None or depth != self._factor.innermost - 1:
             return None

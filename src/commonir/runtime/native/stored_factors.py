@@ -45,7 +45,7 @@ _CODES = "codes"
 
 
 class Part(NamedTuple):
-    """What is read of a factor: an expression that is evaluated when panels are made.
+    """A part of a factor that is read: an expression that is evaluated when panels are made.
 
     Of codes, `codes` is the number of different ones, else it is 0. `storage` is the LLVM type in memory. `depth` is
     the number of the innermost summed index that it depends on, -1 if there is none.
@@ -303,7 +303,7 @@ def _bytes_in(part: Part) -> int:
 
 
 def _split(e: Expr, sums: Sequence[str], depth: int) -> tuple[Expr, Expr | None]:
-    """Returns what depends on the index of a depth or on an inner one, and a factor of it that does not."""
+    """Returns the part that depends on the index of a depth or on an inner one, and a factor that does not."""
     if isinstance(e, Cast) and e.dtype.kind == "float" and isinstance(e.body, Apply) and e.body.dtype.kind == "float":
         return _split(e.body, sums, depth)
     if isinstance(e, Apply) and e.fn == "multiply":
