@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import commonir as cir
+from commonir.ir.module import Module
+from commonir.runtime.native.engine import ENGINE
+
+
+def engine_outputs(module: Module, inputs: Mapping[str, Any], state: cir.State | None = None) -> dict[str, Any]:
+    """Returns the outputs of the native engine, with compiled code in the first run too."""
+    executable = ENGINE.prepare(cir.lower(module))
+    if state is not None:
+        executable.state = state
+    return executable.run(inputs)
+
+
 DECODE = """\
 ml_program.global private mutable @keys(dense<0.0> : tensor<6x4xf16>) : tensor<6x4xf16>
 ml_program.global private mutable @values(dense<0.0> : tensor<6x4xf32>) : tensor<6x4xf32>

@@ -23,7 +23,7 @@ from commonir.runtime.native.ahead_of_time.undefined_symbols import undefined_sy
 from commonir.symbolic import symbol
 
 from tests.oracles import find_program, require_package
-from tests.runtime.native.ahead_of_time.programs import DECODE, SWAP
+from tests.runtime.native.ahead_of_time.programs import DECODE, SWAP, engine_outputs
 from tests.runtime.programs import program
 
 require_package("llvmlite")
@@ -98,7 +98,7 @@ def test_c_programs_of_the_examples_give_the_bits_of_the_engine(model: str, tmp_
         inputs = {n: np.ascontiguousarray(np.broadcast_to(x, (16, *x.shape[1:]))) for n, x in inputs.items()}
     (function,) = report.functions
     actual = run(build(tmp_path, find_program("cc", ["cc"]), "-std=c99", *STRICT), inputs, function=function)
-    for output, expected in cir.run(module, inputs, engine="native").items():
+    for output, expected in engine_outputs(module, inputs).items():
         assert actual[output] == expected.tobytes()
 
 
@@ -106,7 +106,7 @@ def test_a_c_program_gives_the_bits_of_the_engine(tmp_path: Path) -> None:
     module, inputs = product(), {"x": normal(5, 7), "half": normal(3).astype(np.float16)}
     cir.compile(module, tmp_path, name="net")
     actual = run(build(tmp_path, find_program("cc", ["cc"])), inputs)
-    for output, expected in cir.run(module, inputs, engine="native").items():
+    for output, expected in engine_outputs(module, inputs).items():
         assert actual[output] == expected.tobytes()
 
 
@@ -172,7 +172,7 @@ def test_code_for_aarch64_agrees_with_the_engine(tmp_path: Path) -> None:
     cir.compile(module, tmp_path, name="net", target="aarch64-linux-gnu", sizes={"n": 5})
     inputs = {"x": normal(5, 19), "half": normal(3, 5).astype(np.float16), "image": normal(1, 2, 7, 9)}
     actual = run(build(tmp_path, compiler, "-static", *STRICT), inputs, emulator)
-    for name, expected in cir.run(module, inputs, engine="native").items():
+    for name, expected in engine_outputs(module, inputs).items():
         assert_close(np.frombuffer(actual[name], expected.dtype).reshape(expected.shape), expected)
 
 
@@ -188,7 +188,7 @@ def test_code_for_older_processors_agrees_with_the_engine(cpu: str, tmp_path: Pa
     cir.compile(module, tmp_path / "net.so", cpu=cpu, target="x86_64-linux-gnu", sizes={"n": 5})
     inputs = {"x": normal(5, 19), "half": normal(3, 5).astype(np.float16), "image": normal(1, 2, 7, 9)}
     compiled = cir.load_compiled(tmp_path / "net.so").run(inputs)
-    for name, expected in cir.run(module, inputs, engine="native").items():
+    for name, expected in engine_outputs(module, inputs).items():
         assert_close(compiled[name], expected)
 
 

@@ -24,7 +24,7 @@ from commonir.runtime.native.compiler import host_target
 from commonir.symbolic import symbol
 
 from tests.oracles import find_program, require_package
-from tests.runtime.native.ahead_of_time.programs import COUNTED_LOOKUP, DECODE, SWAP
+from tests.runtime.native.ahead_of_time.programs import COUNTED_LOOKUP, DECODE, SWAP, engine_outputs
 from tests.runtime.native.guarded_memory import GuardedMemory, Side
 from tests.runtime.programs import program
 
@@ -86,7 +86,7 @@ def test_sizes_of_images_change_from_call_to_call(tmp_path: Path) -> None:
     compiled = library(module, tmp_path, sizes={"n": 3, "h": 9})
     for n, h in ((3, 9), (1, 4), (2, 9), (1, 4), (3, 5)):
         x = normal(n, 3, h, 8)
-        (expected,) = cir.run(module, {"x": x}, engine="native").values()
+        (expected,) = engine_outputs(module, {"x": x}).values()
         (actual,) = compiled.run({"x": x}).values()
         np.testing.assert_array_equal(actual, expected)
 
@@ -118,7 +118,7 @@ def test_inputs_and_outputs_have_the_declared_element_types(element: Any, tmp_pa
     module = program(lambda x: [core.exp(x), x, core.add(x, core.exp(x))], {"x": type})
     x = normal(5, 19).astype(cir.run(module, engine="reference")["y0"].dtype)
     actual = library(module, tmp_path).run({"x": x})
-    for name, expected in cir.run(module, {"x": x}, engine="native").items():
+    for name, expected in engine_outputs(module, {"x": x}).items():
         assert actual[name].dtype == expected.dtype
         np.testing.assert_array_equal(actual[name].view(np.uint16), expected.view(np.uint16))
 
@@ -144,7 +144,7 @@ def test_caches_of_attention_last_from_call_to_call(tmp_path: Path) -> None:
     compiled, state = library(module, tmp_path), cir.State()
     for step in range(3):
         inputs = {"x": normal(1, 4), "at": np.eye(6, dtype=np.float32)[:, step : step + 1]}
-        (expected,) = cir.run(module, inputs, engine="native", state=state).values()
+        (expected,) = engine_outputs(module, inputs, state).values()
         (actual,) = compiled.run(inputs).values()
         np.testing.assert_array_equal(actual, expected)
     for name, contents in state.items():
@@ -159,7 +159,7 @@ def test_a_core_ml_program_with_caches_gives_the_bits_of_the_engine(tmp_path: Pa
     for tokens in (4, 1, 1, 3):
         mask = np.triu(np.full((1, 1, tokens, position + tokens), -1e4, np.float16), position + 1)
         inputs = {"input_ids": RANDOM.integers(0, 64, (1, tokens), np.int32), "causal_mask": mask}
-        expected = one(cir.run(module, inputs, engine="native", state=state))
+        expected = one(engine_outputs(module, inputs, state))
         np.testing.assert_array_equal(one(compiled.run(inputs)), expected)
         position += tokens
     for name, contents in state.items():
@@ -212,7 +212,7 @@ def test_weights_and_workspace_may_be_in_the_library(options: Mapping[str, bool]
     w = normal(19, 33)
     module = program(lambda x: core.softmax(core.matmul(core.exp(x), constant(w))), {"x": TensorType(f32, (4, 19))})
     x = normal(4, 19)
-    (expected,) = cir.run(module, {"x": x}, engine="native").values()
+    (expected,) = engine_outputs(module, {"x": x}).values()
     (actual,) = library(module, tmp_path, **options).run({"x": x}).values()
     np.testing.assert_array_equal(actual, expected)
     assert (tmp_path / "net.weights").exists() != ("embed" in options)
@@ -253,7 +253,7 @@ def test_nothing_outside_of_the_memory_of_a_call_is_touched(n: int, side: Side, 
     module = program(lambda x, i: build(core.cast(x, to=f32), i), {"x": half, "image": TensorType(f32, (1, 1, 3, 5))})
     report = cir.compile(module, tmp_path / "net.so", sizes={"n": 2})
     inputs = {"x": normal(n, 5).astype(np.float16), "image": normal(1, 1, 3, 5)}
-    expected = cir.run(module, inputs, engine="native")
+    expected = engine_outputs(module, inputs)
     memory = GuardedMemory()
     weights = memory.copy(np.fromfile(tmp_path / "net.weights", np.uint8), side)
     workspace = memory.array((report.workspace_bytes,), np.dtype(np.uint8), side)
