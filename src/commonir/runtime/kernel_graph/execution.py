@@ -116,7 +116,7 @@ class GraphStep:
 
 
 class GraphSizes(NamedTuple):
-    """What a graph assumes of the sizes of a run."""
+    """Assumptions of a graph about the sizes of a run."""
 
     inputs: tuple[Value, ...]
     shapes: tuple[tuple[Dim, ...], ...]
@@ -147,7 +147,7 @@ class GraphSizes(NamedTuple):
 
 
 def _sizes_of(builder: GraphBuilder) -> GraphSizes:
-    """Returns what the graph of a builder assumes."""
+    """Returns the assumptions of the graph of a builder."""
     graph, constraints = builder.graph, tuple(builder.constraints)
     specs = [*graph.inputs.values(), *[node.spec for node in graph.nodes.values()]]
     shapes = tuple(dict.fromkeys([spec.shape for spec in specs]))
@@ -357,7 +357,7 @@ class _BlockRunner:
         self.new.update([v for v, is_new in zip(step.outputs, step.graph.is_output_new, strict=True) if is_new])
 
     def _on_kernel(self, step: GraphStep) -> OnKernel | None:
-        """Returns what is called after each kernel of a graph; None for a graph that runs at once."""
+        """Returns the function that is called after each kernel of a graph; None for a graph that runs at once."""
         times = self._executable.times
         if times is not None:
             return times.of_kernels(step)

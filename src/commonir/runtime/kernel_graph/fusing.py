@@ -50,7 +50,7 @@ MOST_EXPRESSIONS = 96
 """Nodes are not fused to kernels of more expressions: these are visited recursively, and again for each node."""
 
 MOST_VIEWS = 16
-"""What only moves elements is not read through by more views than this."""
+"""The most views through which a read goes of values that are only moved."""
 
 STATISTIC = 64
 """A statistic has at most one element for this many of what reads it."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from commonir.notation import Access, Expr, Kernel, Tensor, free, index, put, replace_accesses
-from commonir.runtime.kernel_graph.contraction import Contraction, contraction_of
+from commonir.notation import Access, Expr, Fold, Kernel, Tensor, free, index, put, replace_accesses
+from commonir.runtime.kernel_graph.contraction import contraction_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Origin, Strips, TensorSpec
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.symbolic import Dim, plain, symbol
@@ -62,7 +62,7 @@ def _chain_of(graph: KernelGraph, last: KernelNode) -> _Chain | None:
         middle = graph.nodes.get(factor.tensor.name)
         if middle is None or not _is_inner(graph, middle, last) or other.tensor.name in graph.constants:
             continue
-        axes = _axes_of_rows(factor, other, found, last)
+        axes = _axes_of_rows(factor, other, found.fold, last)
         first = _read_by_rows(graph, middle)
         if axes is not None and first is not None and _is_large(first.spec):
             return _Chain(first, middle, last, axes)
@@ -73,14 +73,14 @@ def _is_inner(graph: KernelGraph, node: KernelNode, reader: KernelNode) -> bool:
     return graph.users(node.name) == [reader.name] and node.name not in graph.outputs and node.strips is None
 
 
-def _axes_of_rows(factor: Access, opposite: Access, found: Contraction, last: KernelNode) -> tuple[str, ...] | None:
+def _axes_of_rows(factor: Access, opposite: Access, fold: Fold, last: KernelNode) -> tuple[str, ...] | None:
     """Returns the axes of a contraction that a factor is read along, if its last axis is the one that is summed."""
     if factor.tensor.steps or len(factor.at) < 2:
         return None
     *before, summed = _positions(factor)
     axes = tuple([i for i in before if i is not None])
     own = [i for i in _long_axes(last) if i not in axes]
-    if found.fold.over != (summed,) or not axes or before[-1] is None or len(own) != 1 or axes[-1] in free(opposite):
+    if fold.over != (summed,) or not axes or before[-1] is None or len(own) != 1 or axes[-1] in free(opposite):
         return None
     is_known = all(i in _long_axes(last) for i in axes) and len(set(axes)) == len(axes)
     at_zero = all(i is not None or size == 1 for i, size in zip(before, factor.tensor.shape, strict=False))

@@ -30,7 +30,7 @@ class RunTimes:
         self._runs.append({})
 
     def of_kernels(self, graph: Hashable) -> OnKernel | None:
-        """Returns what measures the kernels of a graph from now on; None inside of an operation that is measured."""
+        """Returns the timer of the kernels of a graph from now on; None inside of an operation that is measured."""
         if self._is_inside:
             return None
         last = time.perf_counter()

@@ -82,7 +82,7 @@ class Plan(NamedTuple):
         return (self.right.start, *[d for i in order for d in (self.right.steps[i], self.extent(i))])
 
     def reads_beside(self) -> set[str]:
-        """Returns what the kernel reads besides its right factor."""
+        """Returns the tensors that the kernel reads besides its right factor."""
         out: set[str] = set()
         pending = [self.kernel.body]
         while pending:

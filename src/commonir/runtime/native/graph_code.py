@@ -196,7 +196,7 @@ class _GraphWriter:
         return name
 
     def _storage_key(self, name: str) -> Hashable:
-        """Returns what the code of a node depends on in a tensor, besides the kernel."""
+        """Returns the properties of a tensor that the code of a node depends on, besides the kernel."""
         constant = self.graph.constants.get(name)
         if constant is not None:
             return constant.shape, constant.dtype
