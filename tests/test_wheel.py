@@ -52,7 +52,7 @@ def test_installed_wheel_runs_the_first_command_of_the_readme(tmp_path: Path) ->
     (folder / "dependencies.pth").write_text(get_path("purelib") + "\n")
     assert Path(run(python, "-c", "import commonir; print(commonir.__file__)").strip()).is_relative_to(folder)
 
-    first = r"^python -m pip install '\.\[ort\]' && cir (.*)$"
+    first = r"^python -m pip install '\.\[native,ort\]' && cir (.*)$"
     (command,) = re.findall(first, (_ROOT / "README.md").read_text(), re.MULTILINE)
     shutil.copytree(_ROOT / "examples", tmp_path / "examples")
     run(python.with_name("cir"), *command.split())
