@@ -218,6 +218,7 @@ def test_every_verb_writes_an_envelope(cir: Cir, verb: str) -> None:
         "bundle": ["ok.mil", "-o", "o.mil"],
         "library": ["core", "-o", "o.cir"],
         "tblgen": ["ok.td"],
+        "compile": ["ok.mil", "-o", "net"],
         "view": ["ok.mil", "-o", "o.svg"],
         "reduce": ["ok.mil", "--fails", "convert:onnx", "-o", "o.mil"],
         "diff": ["ok.mil", "ok.mil", "--tolerance", "1"],

@@ -84,3 +84,18 @@ def test_elements_are_selected_whatever_the_mask(element: Any, mask: str) -> Non
     module = program(core.select, types)
     (result,) = ENGINE.prepare(module).run({"c": condition, "a": a, "b": b}).values()
     assert result.tobytes() == np.where(condition, a, b).tobytes()
+
+
+@pytest.mark.parametrize("sides", [((1, 1), (0, 0)), ((1, 0), (2, 1)), ((0, 2), (1, 0))])
+def test_what_is_padded_and_cut_again_is_what_it_was(sides: tuple[tuple[int, int], tuple[int, int]]) -> None:
+    x = np.arange(8 * 4 * 6, dtype=np.float32).reshape(8, 4, 6)
+    before, after = [(0, *side) for side in zip(*sides, strict=True)]
+
+    def made(v: Value) -> Value:
+        wide = core.pad(v, before, after)
+        return core.slice(wide, before, tuple(p + n for p, n in zip(before, x.shape, strict=True)), (1, 1, 1))
+
+    executable = ENGINE.prepare(program(made, {"x": TensorType(f32, x.shape)}))
+    for _ in range(6):  # the first runs may take operations one by one
+        (y,) = executable.run({"x": x}).values()
+        np.testing.assert_array_equal(y, x)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     required=True,
     metavar="OUT",
     type=OUTPUT,
-    help="A folder for an object file, a C header, weights and an example; or a library `.so`, `.dylib` or `.dll`.",
+    help="Write a folder with an object file, a header, weights and an example; or a library `.so`, `.dylib`, `.dll`.",
 )
 @click.option(
     "--function",

@@ -313,7 +313,7 @@ class _BlockRunner:
                 if is_only_decoded(op):
                     continue
                 results = evaluator.decoded(op) or evaluator.results(op, known)
-                known.update(zip(op.results, results, strict=True))
+                known.update(zip(op.results, results, strict=False))
                 self._dims.update(result_dims(op, shapes_of(results)))
         except TooLargeError:
             self._executable.direct_runs[block] = DIRECT_RUNS
