@@ -96,7 +96,7 @@ def test_program_without_a_file_format_is_written_as_text(tmp_path: Path) -> Non
     with np.load(tmp_path / "inputs.npz") as inputs, np.load(tmp_path / "expected.npz") as expected:
         got = cir.run(cir.load(tmp_path / "a.mlir"), dict(inputs), engine=engine)
         # A first run may take other functions of the C library than compiled code.
-        np.testing.assert_allclose(got["angle"], expected["angle"], rtol=1e-6)
+        np.testing.assert_allclose(np.asarray(got["angle"], np.float64), expected["angle"], rtol=1e-6)
 
 
 def test_amplified_differences_are_reported_from_faults(tmp_path: Path) -> None:
