@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-_SAME_NAME = ("compare", "convert", "diff", "edit", "extract", "profile", "reduce", "run", "shapes", "show", "view")
 _FUNCTIONS = {
     "check": "verify",
     "info": "summarize",
     "ops": "reference_page",
     "opt": "optimize",
-    **{verb: verb for verb in _SAME_NAME},
+    **{verb: verb for verb in ("compare", "compile", "convert", "diff", "edit", "extract")},
+    **{verb: verb for verb in ("profile", "reduce", "run", "shapes", "show", "view")},
 }
 """The functions of the package `commonir`, by the verbs that call them."""
 
@@ -28,6 +28,7 @@ _KEYWORDS = {
     "--range": "ranges",
     "--meta": "metadata",
     "--dialect": "dialects",
+    "--drop-output": "drop_outputs",
     "--max-fold-bytes": "max_growth_bytes",
 }
 """Parameters that are not called as the options are."""

@@ -186,6 +186,8 @@ def test_recurrent_layers_agree_with_the_interpreter(name: str, direction: Direc
     layer, gates = LAYERS[name]
     size, given, d = 10, 7, direction.count
     weight, recurrent, bias = normal(d, gates * size, given), normal(d, gates * size, size), normal(d, gates * size)
+    # Larger weights amplify the last bits from step to step.
+    recurrent *= np.float32(0.2)
 
     def build(x: Value, *states: Value) -> Sequence[Value]:
         return layer(x, constant(weight), constant(recurrent), *states, constant(bias), direction=direction)

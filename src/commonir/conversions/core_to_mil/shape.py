@@ -370,7 +370,14 @@ def _mirrored(op: core.Pad, x: Value) -> Value:
 @rule(core.Concat)
 def concat(op: core.Concat, context: Context, xs: tuple[Value, ...]) -> Value:
     (axis,) = axes_from_start((op.axis,), rank_of(xs[0]))
-    return xs[0] if len(xs) == 1 else mil.Concat(xs, axis).output
+    if len(xs) == 1:
+        return xs[0]
+    y = mil.Concat(xs, axis).output
+    sizes = [d for d in dims_of(op.results[0]) if isinstance(d, int)]
+    if len(sizes) < rank_of(xs[0]) or all(isinstance(dims_of(x)[axis], int) for x in xs):
+        return y
+    # coremltools does not know the sum of sizes that it knows none of.
+    return mil.Reshape(y, core.vector(tuple(sizes), i32)).output
 
 
 @rule(core.Split)
