@@ -33,6 +33,12 @@ Array = NDArray[Any]
 RANDOM = np.random.default_rng(0)
 
 
+@pytest.fixture(autouse=True)
+def same_numbers() -> None:
+    """Every test draws the same numbers, whichever ran before."""
+    RANDOM.bit_generator.state = np.random.default_rng(0).bit_generator.state
+
+
 def normal(*shape: int) -> Array:
     return RANDOM.standard_normal(shape).astype(np.float32)
 
