@@ -23,8 +23,8 @@ LARGE_BYTES = 4 << 20
 STRIP_BYTES = 1 << 18
 """Bytes of a strip: one before and one after the function of rows fit the second-level cache."""
 
-ROW_MULTIPLE = 24
-"""Strips have a multiple of so many rows, which tiles of 1, 2, 3, 4, 6, 8, 12 or 24 rows divide."""
+ROW_MULTIPLE = 8
+"""Strips have a multiple of so many rows, which most tiles divide."""
 
 FIRST_ROW = "strip row"
 """The symbol of the first row of a strip; those of the axes before are `outer_symbol`."""
@@ -170,8 +170,9 @@ def _strips_of(chain: _Chain) -> Strips:
     """Returns the parts of a chain for a strip: its rows are the first axis of each."""
     *outer, count, columns = [d for d in chain.first.spec.shape if isinstance(d, int) and d != 1]
     item = chain.first.spec.element.bits // 8
-    rows = max(STRIP_BYTES // (columns * item) // ROW_MULTIPLE, 1) * ROW_MULTIPLE
-    rows = min(rows, count // ROW_MULTIPLE * ROW_MULTIPLE)
+    most = max(STRIP_BYTES // (columns * item), ROW_MULTIPLE)
+    even = -(-count // -(-count // most))
+    rows = min(-(-even // ROW_MULTIPLE) * ROW_MULTIPLE, count)
     first = _part(chain.first, _long_axes(chain.first)[:-1], rows, None)
     middle = _part(chain.middle, _long_axes(chain.middle)[:-1], rows, (chain.first.name, first))
     last = _part(chain.last, chain.axes, rows, (chain.middle.name, middle))

@@ -197,8 +197,8 @@ class CompiledGraph:
     def _new_buffers(self, key: tuple[int, ...]) -> Buffers:
         program = self._program
         dims = dict(zip(program.symbols, key, strict=True))
-        sizes = {t.name: _value(t.size, dims) * t.dtype.itemsize for t in program.intermediates}
-        assigned = arena_of(sizes, {t.name: t.lifetime for t in program.intermediates})
+        sizes = {t.memory: _value(t.size, dims) * t.dtype.itemsize for t in program.intermediates}
+        assigned = arena_of(sizes, {t.memory: t.lifetime for t in program.intermediates})
         # Borders are zeros from the start, and nothing else is stored there.
         scratch = max([_value(d, dims) for d in program.scratch], default=0)
         scratch = -(-scratch // ALIGNMENT) * ALIGNMENT
@@ -214,7 +214,7 @@ class CompiledGraph:
         for t in program.intermediates:
             number = self._numbers.get(t.name)
             if number is not None:
-                table[number] = start + assigned.offsets[t.name] + _value(t.offset, dims) * t.dtype.itemsize
+                table[number] = start + assigned.offsets[t.memory] + _value(t.offset, dims) * t.dtype.itemsize
         for name, array in program.constants.items():
             if name in self._numbers:
                 table[self._numbers[name]] = array.ctypes.data

@@ -109,14 +109,21 @@ def _tensor(graph: KernelGraph, name: str) -> ProgramTensor:
 
 
 def _intermediates(graph: KernelGraph, layouts: Mapping[str, MemoryLayout]) -> tuple[Intermediate, ...]:
-    """Returns the nodes that are not outputs. Nothing else may be stored in a border, so these are needed always."""
+    """Returns the nodes that are not outputs. Nothing else may be stored in a border, so its memory is kept always."""
     lifetimes = _lifetimes(graph)
     always = Lifetime(0, len(graph.nodes))
     out: list[Intermediate] = []
+    # For each layout with a border the memories so far, and the last step that needs each.
+    bordered: dict[tuple[MemoryLayout, np.dtype[Any]], dict[str, int]] = {}
     for name in [n for n in graph.nodes if n not in graph.outputs]:
-        layout, dtype = layouts[name], compute_dtype(graph.spec(name).element)
-        lifetime = always if layout.has_border else lifetimes[name]
-        out.append(Intermediate(name, dtype, layout.size, layout.offset, lifetime, layout.has_border))
+        layout, dtype, lifetime = layouts[name], compute_dtype(graph.spec(name).element), lifetimes[name]
+        memory = name
+        if layout.has_border:
+            known = bordered.setdefault((layout, dtype), {})
+            memory = next((m for m, last in known.items() if last < lifetime.first), name)
+            known[memory] = lifetime.last
+            lifetime = always
+        out.append(Intermediate(name, dtype, layout.size, layout.offset, lifetime, layout.has_border, memory))
     return tuple(out)
 
 

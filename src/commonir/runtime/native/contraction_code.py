@@ -41,6 +41,12 @@ from commonir.symbolic import Dim, ceil_div
 Array = NDArray[np.generic]
 
 
+SMALL_PANELS = 1 << 18
+"""Bytes of all panels up to which they are read again for every tile of rows."""
+
+MANY_TILES = 8
+"""Tiles of rows from which on that pays."""
+
 Packed = LlvmValue | Pointers | None
 """A right factor in panels, those of its parts, or None where it is not a constant."""
 
@@ -200,10 +206,14 @@ class ContractionCode:
     def emit(self, packed_pointer: Packed) -> None:
         """Adds the loops; `packed_pointer` is the right factor in panels, or its parts, if it is a constant.
 
-        A unit of work is a tile: they are numbered by batch, by panel of columns, and by rows.
+        A unit of work is a tile: they are numbered by batch, by panel of columns, and by rows. Where all panels stay in
+        the cache, it is a tile of rows with all panels: then the left factor is read, and the result written, once.
         """
         self._ranges = _ranges(self._plan, is_packed=packed_pointer is not None)
         over = self._plan.batch
+        if isinstance(packed_pointer, LlvmValue) and self._has_small_panels:
+            self._rows_first(self._code.units((), self._row_tiles), packed_pointer)
+            return
         units = self._code.units(over, self._panel_count * self._row_tiles)
         self._batches(over, units, packed_pointer)
 
@@ -214,6 +224,40 @@ class ContractionCode:
     @property
     def _row_tiles(self) -> Dim:
         return ceil_div(self._rows, self.tile.rows)
+
+    @property
+    def _has_small_panels(self) -> bool:
+        """Whether several panels fit the nearest caches together, and many rows are multiplied with them."""
+        plan, tile = self._plan, self.tile
+        sizes = [plan.terms, plan.extent(plan.column), self._rows]
+        if plan.batch or any(not isinstance(n, int) for n in sizes):
+            return False
+        terms, columns, rows = [n for n in sizes if isinstance(n, int)]
+        width = tile.vectors * self._lanes
+        return width < columns and terms * columns * F32.bits // 8 <= SMALL_PANELS and rows >= MANY_TILES * tile.rows
+
+    def _rows_first(self, units: Units, packed_pointer: LlvmValue) -> None:
+        """Adds the tiles of all panels for each tile of rows."""
+        f, rows, lanes = self._f, self.tile.rows, self._lanes
+        m, n = self._rows, self._plan.extent(self._plan.column)
+        assert isinstance(m, int)
+        assert isinstance(n, int)
+        step = self.tile.vectors * lanes
+        with units.loop(f.integer(-(-m // rows)), f.integer(1)) as (tile, _):
+            # The last tile overlaps the one before it.
+            i = f.intrinsic("umin", tile * rows, f.integer(m - rows))
+            with f.loop(f.integer(0), f.integer(n // step * step), step) as j:
+                self._tile(i, rows, j, None, self._packed_columns(j, self.tile.vectors, packed_pointer))
+            if n % step:
+                j = f.integer(n // step * step)
+                left = n % step
+                numbers = f.lane_numbers(LlvmType("i32", lanes))
+                mask = numbers.compare("slt", left % lanes) if left % lanes else None
+                self._tile(i, rows, j, mask, self._packed_columns(j, -(-left // lanes), packed_pointer))
+
+    def _packed_columns(self, j: LlvmValue, vectors: int, packed_pointer: LlvmValue) -> Columns:
+        pointer = self._f.element(packed_pointer, j * self._code.size(self._plan.terms), "float")
+        return self._columns_at(pointer, vectors, self._packed_steps(vectors))
 
     def _batches(self, over: Sequence[str], units: Units, packed_pointer: Packed) -> None:
         if over:
@@ -271,8 +315,7 @@ class ContractionCode:
             assert isinstance(packed_pointer, Mapping)
             columns = columns_of(f, self._lanes, plan.stored, vectors, packed_pointer, j)
         elif isinstance(packed_pointer, LlvmValue):
-            pointer = f.element(packed_pointer, j * self._code.size(plan.terms), "float")
-            columns = self._columns_at(pointer, vectors, self._packed_steps(vectors))
+            columns = self._packed_columns(j, vectors, packed_pointer)
         elif right.steps[plan.column] == 1:
             pointer = f.element(self._code.buffer(right.name).pointer, self._start(right, j), "float")
             columns = self._columns_at(pointer, vectors, [r.right_step for r in self._ranges], mask)

@@ -62,8 +62,9 @@ class ProgramTensor(NamedTuple):
 class Intermediate(NamedTuple):
     """A tensor in the arena: the number of its elements with those of a border, and the position of the first one.
 
-    Tensors may share memory if their lifetimes, in calls of the main function, are disjoint. One with a border is alive
-    always, and its memory is zeros before the first run of some sizes.
+    Tensors may share memory if their lifetimes, in calls of the main function, are disjoint. That of one with a border
+    is zeros before the first run of some sizes, and is shared only with tensors that have the same border at the same
+    place: these name the same `memory`, which is alive always.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Intermediate(NamedTuple):
     offset: Dim
     lifetime: Lifetime
     has_border: bool
+    memory: str
 
 
 class CompiledProgram(NamedTuple):

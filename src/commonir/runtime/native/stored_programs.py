@@ -36,7 +36,7 @@ def description_of(program: CompiledProgram) -> dict[str, Any]:
         "inputs": [_of_tensor(t) for t in program.inputs],
         "outputs": [_of_tensor(t) for t in program.outputs],
         "intermediates": [
-            [t.name, t.dtype.name, _of_dim(t.size), _of_dim(t.offset), list(t.lifetime), t.has_border]
+            [t.name, t.dtype.name, _of_dim(t.size), _of_dim(t.offset), list(t.lifetime), t.has_border, t.memory]
             for t in program.intermediates
         ],
         "constants": {n: [a.dtype.name, a.shape, offsets[n]] for n, a in program.constants.items()},
@@ -71,8 +71,8 @@ def program_of(entry: Entry) -> CompiledProgram:
         outputs=tuple([_tensor_of(t) for t in stored["outputs"]]),
         intermediates=tuple(
             [
-                Intermediate(name, _dtype_of(dtype), _dim_of(size), _dim_of(offset), Lifetime(*lifetime), border)
-                for name, dtype, size, offset, lifetime, border in stored["intermediates"]
+                Intermediate(name, _dtype_of(dtype), _dim_of(size), _dim_of(offset), Lifetime(*lifetime), *rest)
+                for name, dtype, size, offset, lifetime, *rest in stored["intermediates"]
             ]
         ),
         constants={

@@ -129,8 +129,8 @@ def memory_of(entry: EntryPoint) -> EntryMemory:
         _check_elements(entry, prod([entry.largest(d) for d in shape]))
     for t in program.intermediates:
         _check_elements(entry, entry.largest(t.size))
-    sizes = {t.name: entry.largest(t.size) * t.dtype.itemsize for t in program.intermediates}
-    lives = {t.name: t.lifetime for t in program.intermediates}
+    sizes = {t.memory: entry.largest(t.size) * t.dtype.itemsize for t in program.intermediates}
+    lives = {t.memory: t.lifetime for t in program.intermediates}
     for t in program.outputs:
         if t.name in step and t.name not in direct:
             sizes[t.name], lives[t.name] = _largest_bytes(entry, t.shape, t.dtype), Lifetime(step[t.name], end)
@@ -144,7 +144,9 @@ def memory_of(entry: EntryPoint) -> EntryMemory:
         if s.stored in loaded:
             sizes[_staged(s)], lives[_staged(s)] = _bytes(s.type), Lifetime(end, end)
     scratch = max([entry.largest(d) for d in program.scratch], default=0)
-    return EntryMemory(arena_of(sizes, lives), direct, scratch)
+    arena = arena_of(sizes, lives)
+    shared = {t.name: arena.offsets[t.memory] for t in program.intermediates}
+    return EntryMemory(arena._replace(offsets={**arena.offsets, **shared}), direct, scratch)
 
 
 def _check_elements(entry: EntryPoint, count: int) -> None:
