@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from commonir.dialects import core
 from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, f32
+from commonir.ir.types import TensorType, f16, f32
 from commonir.runtime.kernel_graph import strips
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.native.compiler import host_target
@@ -77,6 +77,25 @@ def test_attention_in_strips_agrees_with_numpy(
     # The scores and the weights are stored nowhere.
     assert [node.strips is not None for node in graph.nodes.values()].count(True) == 1
     assert all(node.spec.shape[-2:] != (rows, keys) for node in graph.nodes.values())
+
+
+def test_attention_in_half_precision_has_room_for_single_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strips, "LARGE_BYTES", 1)
+    monkeypatch.setattr(strips, "STRIP_BYTES", 1)
+    q, k, v = normal(1, 2, 41, 8), normal(1, 2, 57, 8), normal(1, 2, 57, 8)
+
+    def made(q: Value, k: Value, v: Value) -> Value:
+        scores = core.matmul(q, core.transpose(k, (0, 1, 3, 2)))
+        return core.matmul(core.softmax(scores, axis=3), v)
+
+    arrays = {name: a.astype(np.float16).astype(np.float32) for name, a in (("q", q), ("k", k), ("v", v))}
+    graph = graph_of(program(made, {name: TensorType(f16, a.shape) for name, a in arrays.items()}))
+    assert graph is not None
+    inputs = dict(zip(graph.inputs, arrays.values(), strict=True))
+    (actual,) = run_guarded(graph, host_target(), inputs, {}, "after")
+    assert any(node.strips is not None for node in graph.nodes.values())
+    expected = attended(3 * arrays["q"], arrays["k"], arrays["v"], np.zeros((41, 57), np.float32))
+    np.testing.assert_allclose(actual, expected, atol=5e-3)
 
 
 def test_products_with_weights_are_not_computed_in_strips(monkeypatch: pytest.MonkeyPatch) -> None:

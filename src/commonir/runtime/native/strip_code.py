@@ -15,6 +15,7 @@ from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.kernel_graph.strips import FIRST_ROW, outer_symbol
 from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmValue, Module
 from commonir.runtime.native.work_units import ALL_UNITS
+from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim
 
 
@@ -60,7 +61,8 @@ class StripCode:
         for part in strips.parts[:-1]:
             at = self.function.integer(self.scratch_bytes)
             pointers[part.name] = self.function.element(self._scratch, at, "i8")
-            size = prod([d for d in part.spec.shape if isinstance(d, int)]) * part.spec.element.bits // 8
+            elements = prod([d for d in part.spec.shape if isinstance(d, int)])
+            size = elements * compute_dtype(part.spec.element).itemsize
             self.scratch_bytes += -(-size // ALIGNMENT) * ALIGNMENT
         self._emit(calls, dict(zip(self.symbols, sizes, strict=True)), pointers)
 
