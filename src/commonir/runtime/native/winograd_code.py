@@ -156,9 +156,10 @@ class WinogradCode:
         self._columns = _padded(w.count(w.plan.column), lanes)
         tiles = self._tiles_y * self._tiles_x
         of_tile = self._points * (self._channels + self._columns) * F32.bits // 8
-        self._block = min(max(TRANSFORMED_BYTES // of_tile, 1), tiles)
-        self.tile = tile_of(self._block, self._columns, target)
-        self._block = min(_padded(self._block, self.tile.rows), tiles)
+        most = max(TRANSFORMED_BYTES // of_tile, 1)
+        even = -(-tiles // -(-tiles // most))
+        self.tile = tile_of(even, self._columns, target)
+        self._block = min(_padded(even, self.tile.rows), tiles)
 
     def emit(self, weights: LlvmValue) -> None:
         """Adds the loops; `weights` are the transformed ones. A unit of work is a block of tiles."""
