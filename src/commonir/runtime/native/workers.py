@@ -10,7 +10,7 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock, Thread
@@ -31,13 +31,22 @@ class Worker:
         self._parked = Lock()
         self._parked.acquire()
         # An interpreter that ends does not wait for it.
-        Thread(target=self._work, name="commonir worker", daemon=True).start()
+        self._thread = Thread(target=self._work, name="commonir worker", daemon=True)
+        self._thread.start()
 
     def wake(self, function: Callable[[], None]) -> None:
         """Makes the thread call a function soon, in place of one that it has not begun yet."""
         self._function = function
         if self._parked.locked():
+            self._leave_this_processor()
             self._parked.release()
+
+    def _leave_this_processor(self) -> None:
+        """Keeps the thread from the processor of the one that wakes it, which is busy; it would be started there."""
+        others = _all_processors() - {_this_processor()}
+        if others and self._thread.native_id is not None:
+            with suppress(OSError):  # the processors that may be used have changed
+                os.sched_setaffinity(self._thread.native_id, others)
 
     def rest(self) -> None:
         """Makes the thread forget a function that it has not begun yet."""
@@ -87,6 +96,22 @@ class Workers:
             return Worker()
         except RuntimeError:  # the system has no more threads, or the interpreter ends
             return None
+
+
+@cache
+def _all_processors() -> frozenset[int]:
+    """Returns the processors that this process may use; none where the system does not say."""
+    return frozenset(os.sched_getaffinity(0)) if sys.platform == "linux" else frozenset()
+
+
+@cache
+def _processor_function() -> Callable[[], int]:
+    function: Any = ctypes.CDLL(None).sched_getcpu
+    return function
+
+
+def _this_processor() -> int:
+    return _processor_function()() if sys.platform == "linux" else 0
 
 
 @cache
