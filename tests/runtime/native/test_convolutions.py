@@ -105,7 +105,7 @@ def test_windows_of_three_are_computed_by_transformed_tiles() -> None:
     assert len(transformed) == 1
 
 
-@pytest.mark.fast_every(5)
+@pytest.mark.fast_every(6)
 @pytest.mark.parametrize("width", available_widths())
 @pytest.mark.parametrize(
     ("kernel", "stride", "pad", "dilation"),
