@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from numpy.typing import NDArray
+
+from commonir.dialects import core
+from commonir.ir.data import ArrayData
 from commonir.ir.module import Function, Module, NamedValues
 from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import Type
+from commonir.ir.types import TensorType, Type, f16, f32
 from commonir.ods import Op, attr_types, operand, operations_behind, region, traits
 from commonir.ods.fields import attribute
 
@@ -44,6 +49,12 @@ class Program(Op, Function, name="test.func"):
     @property
     def output_names(self) -> tuple[str, ...]:
         return self.names
+
+
+def constant(array: NDArray[Any]) -> Value:
+    """A constant of 16 or 32 bits with the numbers of an array."""
+    element = {"float32": f32, "float16": f16}[array.dtype.name]
+    return core.constant(ArrayData(TensorType(element, array.shape), array))
 
 
 def program(build: Callable[..., Value | Sequence[Value]], inputs: Mapping[str, Type], name: str = "main") -> Module:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from commonir.runtime.engine_variable import ENGINE_VARIABLE
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     Array = NDArray[np.generic]
 
 _COMPILING_ENGINE = "native"
-_ENGINE_VARIABLE = "COMMONIR_ENGINE"
 
 
 def prepare(
@@ -57,7 +58,7 @@ def _cache_of(
     path: Path_, engine: str | None, function: str | None, state: State | None, options: EngineOptions | None
 ) -> ModelCache | None:
     """Returns the stored programs of a model; None where its runs may need more than compiled code."""
-    if state is not None or (engine or os.environ.get(_ENGINE_VARIABLE) or _COMPILING_ENGINE) != _COMPILING_ENGINE:
+    if state is not None or (engine or os.environ.get(ENGINE_VARIABLE) or _COMPILING_ENGINE) != _COMPILING_ENGINE:
         return None
     if options is not None and not _is_plain(options):
         return None

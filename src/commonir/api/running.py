@@ -101,7 +101,8 @@ def _engine_for_one_run(
     engine: str | None, lowered: Module, function: str | None, options: EngineOptions | None
 ) -> str | None:
     """Returns the engine for a single run. Compiling takes longer than that, unless the program has loops."""
-    from commonir.runtime.engine import DEFAULT_OPTIONS, ENGINE_VARIABLE  # noqa: PLC0415
+    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
+    from commonir.runtime.engine_variable import ENGINE_VARIABLE  # noqa: PLC0415
 
     called = run_alone(lowered, function)
     is_precise = (options or DEFAULT_OPTIONS).fast_math == DEFAULT_OPTIONS.fast_math

@@ -680,7 +680,7 @@ class PluginReport(Report):
 
 
 class CacheReport(Report):
-    """The cache of compiled programs: its folder, "" if there is no place for one, its entries, and its limit, which is
+    """The cache of compiled programs: its folder, "" if it has none, its entries, and its limit, which is
     0 where it is switched off.
     """
 

@@ -19,6 +19,7 @@ from commonir.base.plugins import Plugins, imported
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
+from commonir.runtime.engine_variable import ENGINE_VARIABLE
 from commonir.runtime.state import State
 
 if TYPE_CHECKING:
@@ -42,9 +43,6 @@ _OURS = {
 
 
 _AUTOMATIC = "commonir.runtime.native.engine:AUTOMATIC"
-
-ENGINE_VARIABLE = "COMMONIR_ENGINE"
-"""The environment variable that names the default engine."""
 
 FastMath = Literal["none", "winograd", "bf16"]
 """Freedom of an engine beyond rounding the terms of a sum in another order: none, convolutions by transformed tiles

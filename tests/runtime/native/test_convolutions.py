@@ -14,7 +14,6 @@ import pytest
 from numpy.typing import NDArray
 
 from commonir.dialects import core
-from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
 from commonir.runtime.kernel_graph.layouts import assign_layouts
@@ -24,7 +23,7 @@ from commonir.runtime.native.graph_code import code_of
 
 from tests.oracles import require_package
 from tests.runtime.native.graphs import Width, available_widths, graph_of, of_width, run_guarded
-from tests.runtime.programs import program
+from tests.runtime.programs import constant, program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="guard pages are made as POSIX has them")
 
@@ -37,10 +36,6 @@ RANDOM = np.random.default_rng(5)
 
 def normal(*shape: int) -> Array:
     return RANDOM.standard_normal(shape).astype(np.float32)
-
-
-def constant(array: Array) -> Value:
-    return core.constant(ArrayData(TensorType(f32, array.shape), array))
 
 
 def convolved(x: Array, w: Array, pad: int) -> Array:

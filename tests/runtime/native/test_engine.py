@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from commonir.base.codes import EXECUTION_FAILED, RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
-from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f16, f32, i64
 from commonir.runtime.engine import EngineOptions
@@ -28,7 +27,7 @@ from commonir.symbolic import symbol
 
 from tests.oracles import require_package
 from tests.runtime.native.graphs import graph_of
-from tests.runtime.programs import program
+from tests.runtime.programs import constant, program
 
 require_package("llvmlite")
 
@@ -39,11 +38,6 @@ RANDOM = np.random.default_rng(0)
 
 def normal(*shape: int) -> Array:
     return RANDOM.standard_normal(shape).astype(np.float32)
-
-
-def constant(array: Array) -> Value:
-    element = {"float32": f32, "float16": f16}[array.dtype.name]
-    return core.constant(ArrayData(TensorType(element, array.shape), array))
 
 
 @pytest.mark.fast_every(7)

@@ -13,7 +13,6 @@ from commonir.base.codes import EXECUTION_FAILED
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.core.recurrent import Direction
-from commonir.ir.data import ArrayData
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean, f32, i32, i64
@@ -24,7 +23,7 @@ from commonir.runtime.native.engine import ENGINE
 from commonir.symbolic import symbol
 
 from tests.oracles import require_package
-from tests.runtime.programs import program
+from tests.runtime.programs import constant, program
 
 require_package("llvmlite")
 
@@ -41,10 +40,6 @@ def same_numbers() -> None:
 
 def normal(*shape: int) -> Array:
     return RANDOM.standard_normal(shape).astype(np.float32)
-
-
-def constant(array: Array) -> Value:
-    return core.constant(ArrayData(TensorType(f32, array.shape), array))
 
 
 def number(value: int) -> Value:

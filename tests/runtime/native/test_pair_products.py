@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
 from commonir.dialects import core
-from commonir.ir.data import ArrayData
-from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
 from commonir.runtime.engine import EngineOptions
 from commonir.runtime.native import pair_products
@@ -21,7 +19,7 @@ from commonir.runtime.native.engine import ENGINE
 
 from tests.oracles import require_package
 from tests.runtime.native.graphs import graph_of, run_guarded
-from tests.runtime.programs import program
+from tests.runtime.programs import constant, program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="guard pages are made as POSIX has them")
 
@@ -40,10 +38,6 @@ def has_pairs() -> bool:
 
 def normal(*shape: int) -> Array:
     return RANDOM.standard_normal(shape).astype(np.float32)
-
-
-def constant(array: Array) -> Value:
-    return core.constant(ArrayData(TensorType(f32, array.shape), array))
 
 
 def rounded(array: Array) -> Array:

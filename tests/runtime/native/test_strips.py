@@ -10,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 from commonir.dialects import core
-from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f16, f32
 from commonir.runtime.kernel_graph import strips
@@ -19,7 +18,7 @@ from commonir.runtime.native.compiler import host_target
 
 from tests.oracles import require_package
 from tests.runtime.native.graphs import Width, graph_of, of_width, run_guarded
-from tests.runtime.programs import program
+from tests.runtime.programs import constant, program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="guard pages are made as POSIX has them")
 
@@ -32,10 +31,6 @@ RANDOM = np.random.default_rng(7)
 
 def normal(*shape: int) -> Array:
     return RANDOM.standard_normal(shape).astype(np.float32)
-
-
-def constant(array: Array) -> Value:
-    return core.constant(ArrayData(TensorType(f32, array.shape), array))
 
 
 def attended(q: Array, k: Array, v: Array, mask: Array) -> Array:

@@ -33,15 +33,15 @@ def arena_of(sizes: Mapping[str, int], lifetimes: Mapping[str, Lifetime]) -> Are
     for name in order:
         size = (sizes[name] + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         placed = [p for p in placed if lifetimes[p[2]].last >= lifetimes[name].first]
-        start = _first_gap(placed, size)
+        start = first_gap(placed, size)
         offsets[name] = start
         placed = sorted([*placed, (start, start + size, name)])
         total = max(total, start + size)
     return Arena(offsets, total)
 
 
-def _first_gap(placed: Sequence[tuple[int, int, str]], size: int) -> int:
-    """Returns the first position where a size fits between tensors, which are in order."""
+def first_gap(placed: Sequence[tuple[int, int, object]], size: int) -> int:
+    """Returns the first position where a size fits between tensors: starts and ends, in order."""
     at = 0
     for start, stop, _ in placed:
         if start - at >= size:

@@ -35,6 +35,15 @@ def outer_symbol(axis: int) -> str:
     return f"strip {axis}"
 
 
+def even_part(count: int, most: int, multiple: int = 1) -> int:
+    """Returns how many of all are a part, so that as few parts as with `most` are about equal.
+
+    It is a multiple of a number if there are as many.
+    """
+    even = -(-count // -(-count // max(most, 1)))
+    return min(-(-even // multiple) * multiple, count)
+
+
 class _Chain:
     """Two contractions with a function of rows between them, and the axes of the last one that are those before."""
 
@@ -170,9 +179,7 @@ def _strips_of(chain: _Chain) -> Strips:
     """Returns the parts of a chain for a strip: its rows are the first axis of each."""
     *outer, count, columns = [d for d in chain.first.spec.shape if isinstance(d, int) and d != 1]
     item = chain.first.spec.element.bits // 8
-    most = max(STRIP_BYTES // (columns * item), ROW_MULTIPLE)
-    even = -(-count // -(-count // most))
-    rows = min(-(-even // ROW_MULTIPLE) * ROW_MULTIPLE, count)
+    rows = even_part(count, max(STRIP_BYTES // (columns * item), ROW_MULTIPLE), ROW_MULTIPLE)
     first = _part(chain.first, _long_axes(chain.first)[:-1], rows, None)
     middle = _part(chain.middle, _long_axes(chain.middle)[:-1], rows, (chain.first.name, first))
     last = _part(chain.last, chain.axes, rows, (chain.middle.name, middle))

@@ -35,7 +35,7 @@ def most_bytes() -> int:
 
 
 def compiled_cache() -> FileCache | None:
-    """Returns the cache; None where it is switched off or there is no place for it."""
+    """Returns the cache; None where it is switched off or has no folder."""
     folder, limit = compiled_folder(), most_bytes()
     return None if folder is None or limit == 0 else FileCache(folder, limit)
 

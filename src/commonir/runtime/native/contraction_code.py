@@ -392,16 +392,9 @@ class ContractionCode:
 
     def _position(self, row: LlvmValue) -> dict[str, LlvmValue]:
         """Returns the values of the indices of a row."""
-        f, plan = self._f, self._plan
-        out: dict[str, LlvmValue] = {}
-        for n, name in enumerate(reversed(plan.rows)):
-            if n == len(plan.rows) - 1:
-                out[name] = row
-            else:
-                size = self._code.size(plan.extent(name))
-                out[name] = f.binary("urem", "urem", row, size)
-                row = f.binary("udiv", "udiv", row, size)
-        return out
+        rows = self._plan.rows
+        sizes = [self._code.size(self._plan.extent(name)) for name in rows]
+        return dict(zip(rows, self._f.digits(row, sizes), strict=True))
 
     def _row_address(self, position: Mapping[str, LlvmValue]) -> LlvmValue:
         out = self._f.integer(0)

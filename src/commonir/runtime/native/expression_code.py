@@ -433,7 +433,7 @@ class ExpressionCode(PositionCode):
         offset = constant_term(address)
         start = self.size(address - index(vector.index) - offset) + vector.value
         pointer = f.element_beside(buffer.pointer, start, offset, buffer.storage)
-        return f.load(pointer, type) if mask is None else f.masked_load(pointer, mask, f.constant(type, 0))
+        return f.load(pointer, type, mask)
 
     def reload(self, kernel: LoopKernel, out: Buffer) -> LlvmValue:
         """Returns the elements at the address of the indices here, in single precision."""
@@ -453,10 +453,7 @@ class ExpressionCode(PositionCode):
         start = self.size(kernel.address - index(vector.index)) + vector.value
         pointer = f.element(out.pointer, start, out.storage)
         x = f.splat(x, vector.lanes)
-        if vector.mask is None:
-            f.store(x, pointer)
-        else:
-            f.masked_store(x, pointer, vector.mask)
+        f.store(x, pointer, vector.mask)
 
 
 def constant_term(dim: Dim) -> int:

@@ -277,6 +277,14 @@ class Function:
             return self.constant(a.type, folded)
         return self.computed(a.type, f"{op} {a.type} {a.text}, {b.text}")
 
+    def digits(self, number: LlvmValue, sizes: Sequence[LlvmValue]) -> list[LlvmValue]:
+        """Returns the position on each of some axes, the last one fastest, of a number that is not beyond them."""
+        out: list[LlvmValue] = []
+        for size in reversed(sizes[1:]):
+            out.append(self.binary("urem", "urem", number, size))
+            number = self.binary("udiv", "udiv", number, size)
+        return [number, *reversed(out)] if sizes else []
+
     def splat(self, value: LlvmValue, lanes: int) -> LlvmValue:
         """Returns a vector of equal elements; a vector as it is."""
         if lanes in (1, value.type.lanes):
@@ -404,12 +412,17 @@ class Function:
             base = self.computed(POINTER, f"getelementptr {scalar}, ptr {pointer.text}, i64 {at.text}")
         return self.computed(POINTER, f"getelementptr {scalar}, ptr {base.text}, i64 {offset}")
 
-    def load(self, pointer: LlvmValue, type: LlvmType) -> LlvmValue:
-        """Returns elements in memory, which are aligned as one of them is."""
+    def load(self, pointer: LlvmValue, type: LlvmType, mask: LlvmValue | None = None) -> LlvmValue:
+        """Returns elements in memory, which are aligned as one of them is; zeros where a mask does not hold."""
+        if mask is not None:
+            return self.masked_load(pointer, mask, self.constant(type, 0))
         return self.computed(type, f"load {type}, ptr {pointer.text}, align {type.bits // 8}")
 
-    def store(self, value: LlvmValue, pointer: LlvmValue) -> None:
-        """Writes elements to memory."""
+    def store(self, value: LlvmValue, pointer: LlvmValue, mask: LlvmValue | None = None) -> None:
+        """Writes elements to memory, with a mask those where it holds."""
+        if mask is not None:
+            self.masked_store(value, pointer, mask)
+            return
         self.add_line(f"store {value.type} {value.text}, ptr {pointer.text}, align {value.type.bits // 8}")
 
     def atomic_load(self, pointer: LlvmValue, type: LlvmType) -> LlvmValue:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
+from commonir.runtime.kernel_graph.strips import even_part
 from commonir.runtime.native.contraction_code import ContractionCode, Packed, Plan, factor_matrix
 from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.runtime.native.product_tiles import PlainColumns, ProductTile, TermRange, Tile, in_panels
@@ -99,8 +100,7 @@ class PairContractionCode(ContractionCode):
     def _block(self) -> int:
         """The number of rows that are rounded together."""
         most = max(BLOCK_BYTES // (_pairs(self._plan) * F32.bits // 8), self.tile.rows)
-        even = -(-self._row_count // -(-self._row_count // most))
-        return min(-(-even // self.tile.rows) * self.tile.rows, self._row_count)
+        return even_part(self._row_count, most, self.tile.rows)
 
     def _rounded_row(self, row: LlvmValue) -> LlvmValue:
         """Returns the place of a row of the block."""
@@ -136,9 +136,9 @@ class PairContractionCode(ContractionCode):
         if whole < extent:
             at = f.integer(whole)
             mask = f.lane_numbers(LlvmType("i32", lanes)).compare("slt", extent - whole)
-            x = f.masked_load(f.element(source, at, F32.scalar), mask, f.constant(type, 0.0))
+            x = f.load(f.element(source, at, F32.scalar), type, mask)
             bits = f.cast("bitcast", f.cast("fptrunc", x, "bfloat"), "i16")
-            f.masked_store(bits, f.element(out, at, "i16"), mask)
+            f.store(bits, f.element(out, at, "i16"), mask)
 
     def _panel(self, j: LlvmValue, vectors: int, mask: LlvmValue | None, units: Units, packed_pointer: Packed) -> None:
         """Adds the rows of the block for a panel."""

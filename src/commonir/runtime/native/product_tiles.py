@@ -151,9 +151,7 @@ class PlainColumns(NamedTuple):
         """Returns a vector of columns; see `Columns`."""
         f = self.function
         pointer = f.element(self.pointer, f.integer(n * self.type.lanes), self.type.scalar)
-        if self.mask is None or n < self.vectors - 1:
-            return f.load(pointer, self.type)
-        return f.masked_load(pointer, self.mask, f.constant(self.type, 0.0))
+        return f.load(pointer, self.type, self.mask if n == self.vectors - 1 else None)
 
 
 MultiplyAdd = Callable[[Function, LlvmValue, LlvmValue, LlvmValue], LlvmValue]

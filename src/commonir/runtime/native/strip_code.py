@@ -76,9 +76,8 @@ class StripCode:
             row = (n - position * blocks) * strips.rows
             first = f.intrinsic("smin", row, f.integer(strips.row_count - strips.rows))
             symbols = {**sizes, FIRST_ROW: first}
-            for axis in reversed(range(len(strips.outer))):
-                symbols[outer_symbol(axis)] = f.binary("urem", "urem", position, strips.outer[axis])
-                position = f.binary("udiv", "udiv", position, strips.outer[axis])
+            positions = f.digits(position, [f.integer(size) for size in strips.outer])
+            symbols.update({outer_symbol(axis): p for axis, p in enumerate(positions)})
             *_, last = strips.parts
             places = {**pointers, last.name: self._result(symbols, pointers[self.tensors[0]])}
             for call in calls:

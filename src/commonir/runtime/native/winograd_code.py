@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
+from commonir.runtime.kernel_graph.strips import even_part
 from commonir.runtime.native.contraction_code import Plan, factor_matrix
 from commonir.runtime.native.expression_code import Buffer
 from commonir.runtime.native.kernel_code import KernelCode
@@ -156,8 +157,7 @@ class WinogradCode:
         self._columns = _padded(w.count(w.plan.column), lanes)
         tiles = self._tiles_y * self._tiles_x
         of_tile = self._points * (self._channels + self._columns) * F32.bits // 8
-        most = max(TRANSFORMED_BYTES // of_tile, 1)
-        even = -(-tiles // -(-tiles // most))
+        even = even_part(tiles, TRANSFORMED_BYTES // of_tile)
         self.tile = tile_of(even, self._columns, target)
         self._block = min(_padded(even, self.tile.rows), tiles)
 
@@ -184,17 +184,14 @@ class WinogradCode:
                 self._finish(start, multiplied, finished)
 
     def _position_of_image(self, image: LlvmValue) -> dict[str, LlvmValue]:
-        f, out = self._f, dict[str, LlvmValue]()
-        for name in reversed(self._w.images):
-            size = self._w.count(name)
-            out[name] = f.binary("urem", "urem", image, size)
-            image = f.binary("udiv", "udiv", image, size)
-        return out
+        names = self._w.images
+        sizes = [self._f.integer(self._w.count(i)) for i in names]
+        return dict(zip(names, self._f.digits(image, sizes), strict=True))
 
     def _place(self, tile: LlvmValue) -> tuple[LlvmValue, LlvmValue]:
         """Returns the position of the first result of a tile."""
         f, w, size = self._f, self._w, self._w.transform.size
-        ty, tx = f.binary("udiv", "udiv", tile, self._tiles_x), f.binary("urem", "urem", tile, self._tiles_x)
+        ty, tx = f.digits(tile, [f.integer(self._tiles_y), f.integer(self._tiles_x)])
         y = f.intrinsic("umin", ty * size, f.integer(w.count(w.y) - size))
         return y, f.intrinsic("umin", tx * size, f.integer(w.count(w.x) - size))
 
@@ -230,16 +227,12 @@ class WinogradCode:
         rows: list[list[LlvmValue]] = []
         for i in range(points):
             places = [f.element(first, steps[0] * i + steps[1] * j + channel, F32.scalar) for j in range(points)]
-            row = [self._loaded(p, mask) for p in places]
+            row = [f.load(p, self._type, mask) for p in places]
             rows.append(transformed_values(f, matrix, row))
         for q in range(points):
             for p, value in enumerate(transformed_values(f, matrix, [row[q] for row in rows])):
                 at = channel + (p * points + q) * self._block * self._channels
                 f.store(value, f.element(out, at, F32.scalar))
-
-    def _loaded(self, pointer: LlvmValue, mask: LlvmValue | None) -> LlvmValue:
-        f = self._f
-        return f.load(pointer, self._type) if mask is None else f.masked_load(pointer, mask, f.constant(self._type, 0))
 
     def _multiply(self, transformed: LlvmValue, weights: LlvmValue, multiplied: LlvmValue) -> None:
         """Adds the matrix products of all positions of tiles."""

@@ -41,6 +41,7 @@ from commonir.notation import (
 )
 from commonir.runtime.interpreter.array_functions import convert, round_to_half
 from commonir.runtime.interpreter.evaluation import KernelGrid, rounds_to_half
+from commonir.runtime.kernel_graph.buffers import first_gap
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel
 from commonir.runtime.limits import check_array
 from commonir.runtime.numpy_engine.array_steps import (
@@ -216,7 +217,7 @@ class _Recorder:
             if result.size_bytes:
                 dying = [t for t in taken if last.get(t[2], -1) == n and instruction.is_elementwise]
                 fit = [t for t in dying if t[2].shape == result.shape and t[2].dtype == result.dtype]
-                at = fit[0][0] if fit else _first_gap(sorted(taken, key=lambda t: t[0]), result.size_bytes)
+                at = fit[0][0] if fit else first_gap(sorted(taken, key=lambda t: t[0]), result.size_bytes)
                 result.offset = at
                 kept.append((at, at + result.size_bytes, result))
                 size = max(size, at + result.size_bytes)
@@ -731,15 +732,6 @@ def _linear(at: Mapping[int, Dim], strides: Sequence[int]) -> tuple[int, dict[st
             return None
         start += constant * strides[axis]
     return start, steps
-
-
-def _first_gap(taken: Sequence[tuple[int, int, Temporary]], size: int) -> int:
-    at = 0
-    for start, stop, _ in taken:
-        if start - at >= size:
-            return at
-        at = max(at, stop)
-    return at
 
 
 def _numbers(extents: Mapping[str, Dim]) -> dict[str, int]:

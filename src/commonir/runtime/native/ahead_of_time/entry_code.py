@@ -382,7 +382,7 @@ class _EntryWriter:
 
 
 def set_error(error: Variable, condition: LlvmValue, number: int) -> None:
-    """Sets the number of an error where a condition holds and there is no error yet."""
+    """Sets the number of an error where a condition holds, unless an earlier one is set."""
     f, before = condition.function, error.get()
     is_new = f.binary("and", "and", condition, before.compare("eq", 0))
     error.set(f.select(is_new, f.constant(I32, number), before))

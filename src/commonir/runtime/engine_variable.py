@@ -1,0 +1,3 @@
+"""The environment variable that names the default engine. This module loads nothing."""
+
+ENGINE_VARIABLE = "COMMONIR_ENGINE"
