@@ -32,7 +32,7 @@ PUBLIC: dict[str, str] = {
     "ir.types": "TensorType Type",
     "ods": "Dialect",
     "reports": "Comparison Compilation Differences Profile Summary",
-    "runtime.native.ahead_of_time.loading": "CompiledLibrary",
+    "ahead_of_time.loading": "CompiledLibrary",
     "runtime.state": "State",
 }
 """The public names besides those imported above, by module. Type checkers read them from `__init__.pyi`, which

@@ -64,7 +64,7 @@ from commonir.reports import Compilation as Compilation
 from commonir.reports import Differences as Differences
 from commonir.reports import Profile as Profile
 from commonir.reports import Summary as Summary
-from commonir.runtime.native.ahead_of_time.loading import CompiledLibrary as CompiledLibrary
+from commonir.ahead_of_time.loading import CompiledLibrary as CompiledLibrary
 from commonir.runtime.state import State as State
 
 PUBLIC: dict[str, str]

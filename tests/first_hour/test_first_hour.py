@@ -17,7 +17,7 @@ from tests.first_hour import models
 PAGES = sorted(Path(__file__).parent.glob("*.md"))
 
 
-# `tests/runtime/comparing/test_profile.py` has fast tests of these.
+# `tests/comparing/test_profile.py` has fast tests of these.
 @pytest.mark.slow_cases("01_terminal_widths", "15_ranks", "profile_engines")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page_prints_what_it_says(

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from commonir.comparing.divergence import Side, ValueComparison
+    from commonir.comparing.measures import Criterion, Requirements
+    from commonir.comparing.ranks import RanksSide
     from commonir.inspection.faults.failing_commands import FailingCommand
     from commonir.inspection.faults.failing_conversions import FailingConversion
     from commonir.inspection.faults.reducing import Part
     from commonir.ir.operation import Value
-    from commonir.runtime.comparing.divergence import Side, ValueComparison
-    from commonir.runtime.comparing.measures import Criterion, Requirements
     from commonir.runtime.engine import EngineOptions
-    from commonir.runtime.ranks.comparing import RanksSide
 
     Array = NDArray[np.generic]
 
@@ -60,7 +60,7 @@ def compare(
 
     Values are matched by name and compared one after another, without storing all of them. `engines` has one engine for
     each side, or one for both; a single program runs on `reference` and `numpy` by default. Missing inputs are random,
-    by `seed`. See `runtime.comparing.measures.Tolerance` for metrics and their thresholds, such as `snr:40`; all must
+    by `seed`. See `comparing.measures.Tolerance` for metrics and their thresholds, such as `snr:40`; all must
     hold. Tolerances may be mappings by name of value; without `rtol` it follows for each value from the narrowest
     floating-point type that it is computed in. The outputs decide whether the programs agree, with `values="all"` all
     values. An infinity also equals a number that a type of one side overflows with, unless `exact_infinities`. `repro`
@@ -70,13 +70,13 @@ def compare(
     messages.
 
     Instead of a program, `b` may have the arrays that are expected of outputs and values inside, by name, or both sides
-    may be such arrays; see `runtime.comparing.stored`. Programs of several ranks are compared by the outputs of all
+    may be such arrays; see `comparing.stored`. Programs of several ranks are compared by the outputs of all
     ranks, and with the program that they were divided from by what each rank has of its outputs.
 
     Raises: DiagnosticError (E0713 for programs with different inputs, E0714 for programs without a common value, E07xx
     as `run`).
     """
-    from commonir.runtime.comparing import divergence  # noqa: PLC0415
+    from commonir.comparing import divergence  # noqa: PLC0415
 
     _require_folder_of_reproducer(repro)
     required = requirements(rtol, atol, metric)._replace(strict=exact_infinities)
@@ -113,8 +113,8 @@ def compare_run(
 
     Raises: DiagnosticError (E0714 when no name is shared).
     """
-    from commonir.runtime.comparing import stored  # noqa: PLC0415
-    from commonir.runtime.comparing.divergence import Side  # noqa: PLC0415
+    from commonir.comparing import stored  # noqa: PLC0415
+    from commonir.comparing.divergence import Side  # noqa: PLC0415
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
 
     required = requirements(rtol, atol, "close")
@@ -171,7 +171,7 @@ def _value_comparison(
     """Returns the comparison of two programs by their values, each on its engine of `engines`; missing inputs are
     random.
     """
-    from commonir.runtime.comparing import divergence  # noqa: PLC0415
+    from commonir.comparing import divergence  # noqa: PLC0415
     from commonir.runtime.engine import Engines  # noqa: PLC0415
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
@@ -200,7 +200,7 @@ def _compare_stored(
     on_progress: Callable[[str], None],
 ) -> Comparison:
     """Compares a program with stored arrays, in either order, or arrays with arrays."""
-    from commonir.runtime.comparing import stored  # noqa: PLC0415
+    from commonir.comparing import stored  # noqa: PLC0415
 
     required = deciding.required
     if isinstance(a, Mapping) and isinstance(b, Mapping):
@@ -243,7 +243,7 @@ def _expected_of_ranks(
 
 def _side_and_inputs(module: Module, inputs: Mapping[str, Array], run_as: _RunAs) -> tuple[Side, dict[str, Array]]:
     """Returns a function as a side of a comparison, and all its inputs: missing ones are random."""
-    from commonir.runtime.comparing.divergence import Side  # noqa: PLC0415
+    from commonir.comparing.divergence import Side  # noqa: PLC0415
     from commonir.runtime.engine import Engines  # noqa: PLC0415
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
@@ -259,7 +259,7 @@ def stored_inputs(module: Module, arrays: Mapping[str, Array], *, function: str 
 
 
 def _of_declared_width(inputs: Mapping[str, Value], arrays: Mapping[str, Array]) -> dict[str, Array]:
-    from commonir.runtime.comparing.divergence import converted  # noqa: PLC0415
+    from commonir.comparing.divergence import converted  # noqa: PLC0415
 
     return {name: converted(a, inputs[name]) if name in inputs else a for name, a in arrays.items()}
 
@@ -280,7 +280,7 @@ def computed_values(
 
     Raises: DiagnosticError (E07xx as `run`).
     """
-    from commonir.runtime.comparing import stored  # noqa: PLC0415
+    from commonir.comparing import stored  # noqa: PLC0415
 
     run_as = _RunAs(engine or default_engine(), function, seed, dims or {}, options)
     side, drawn = _side_and_inputs(module, inputs or {}, run_as)
@@ -376,7 +376,7 @@ def _values_inside(
     module: Module, inputs: Mapping[str, Array], run_as: _RunAs
 ) -> Callable[[Sequence[str]], Mapping[str, Array]]:
     """Returns a function that computes values inside by name, without those that cannot be computed."""
-    from commonir.runtime.comparing.piecewise import PIECE_BYTES  # noqa: PLC0415
+    from commonir.comparing.piecewise import PIECE_BYTES  # noqa: PLC0415
 
     try:
         side, drawn = _side_and_inputs(module, inputs, run_as)
@@ -443,14 +443,14 @@ def requirements(
     rtol: float | Mapping[str, float] | None, atol: float | Mapping[str, float] | None, metric: str | Sequence[str]
 ) -> Requirements:
     """Returns tolerances and metrics. Raises: DiagnosticError (E0901) for an unknown metric, and a wrong threshold."""
-    from commonir.runtime.comparing.measures import Requirements  # noqa: PLC0415
+    from commonir.comparing.measures import Requirements  # noqa: PLC0415
 
     names = (metric,) if isinstance(metric, str) else metric
     return Requirements(rtol, atol, tuple([_criterion(name) for name in names]))
 
 
 def _criterion(text: str) -> Criterion:
-    from commonir.runtime.comparing.measures import Metric, parse_criterion  # noqa: PLC0415
+    from commonir.comparing.measures import Metric, parse_criterion  # noqa: PLC0415
 
     known = [m.value for m in Metric]
     name = text.partition(":")[0].partition("=")[0]
@@ -487,8 +487,8 @@ def _compared_ranks(
 
     Raises: DiagnosticError (E0713) when the programs have different numbers of ranks.
     """
+    from commonir.comparing.ranks import RanksSide  # noqa: PLC0415
     from commonir.runtime.engine import Engines, runs_ranks  # noqa: PLC0415
-    from commonir.runtime.ranks.comparing import RanksSide  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
     if all(run_alone(module, function) is not None for module in programs):
@@ -531,7 +531,7 @@ def _compare_ranks(
     """Compares programs of several ranks by their outputs on the same inputs; with the program that they were divided
     from on its inputs, each rank with what it has of the outputs. `run_as` is how that runs.
     """
-    from commonir.runtime.ranks.comparing import WholeSide, compare_ranks  # noqa: PLC0415
+    from commonir.comparing.ranks import WholeSide, compare_ranks  # noqa: PLC0415
     from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
 
     seeded = run_as.engine_options.seeded(run_as.seed)
@@ -555,13 +555,13 @@ def compare_outputs(
     atol: float | Mapping[str, float] | None = None,
 ) -> Entries[OutputError]:
     """Returns the errors of arrays against the expected ones, output by output. Tolerances may be mappings by name."""
-    from commonir.runtime.comparing import comparison  # noqa: PLC0415
+    from commonir.comparing import comparison  # noqa: PLC0415
 
     return Entries(comparison.compare_outputs(expected, actual, rtol=rtol, atol=atol))
 
 
 def default_rtol(element_types: Iterable[str]) -> float:
     """Returns the relative tolerance for a program that computes values of these element types."""
-    from commonir.runtime.comparing import comparison  # noqa: PLC0415
+    from commonir.comparing import comparison  # noqa: PLC0415
 
     return comparison.default_rtol(element_types)

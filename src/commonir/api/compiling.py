@@ -15,7 +15,7 @@ from commonir.ir.module import Function, Module
 from commonir.reports import Compilation, FileEntry
 
 if TYPE_CHECKING:
-    from commonir.runtime.native.ahead_of_time.loading import CompiledLibrary
+    from commonir.ahead_of_time.loading import CompiledLibrary
 
 
 def compile(
@@ -42,9 +42,9 @@ def compile(
     Raises: DiagnosticError (E0705 without llvmlite or a linker, E0707 for a size without a limit, E0720 for what cannot
     be compiled, E08xx when it cannot be written).
     """
-    from commonir.runtime.native.ahead_of_time.compiling import CompileOptions, chosen_target  # noqa: PLC0415
-    from commonir.runtime.native.ahead_of_time.cpu_check import enabled_features  # noqa: PLC0415
-    from commonir.runtime.native.ahead_of_time.writing import default_prefix, write_compiled  # noqa: PLC0415
+    from commonir.ahead_of_time.compiling import CompileOptions, chosen_target  # noqa: PLC0415
+    from commonir.ahead_of_time.cpu_check import enabled_features  # noqa: PLC0415
+    from commonir.ahead_of_time.writing import default_prefix, write_compiled  # noqa: PLC0415
 
     output = Path(path)
     chosen = chosen_target(target, cpu)
@@ -84,6 +84,6 @@ def load_compiled(path: Path_) -> CompiledLibrary:
 
     Raises: DiagnosticError (E0721) for another file, a damaged one, or one for another system or processor.
     """
-    from commonir.runtime.native.ahead_of_time.loading import CompiledLibrary  # noqa: PLC0415
+    from commonir.ahead_of_time.loading import CompiledLibrary  # noqa: PLC0415
 
     return CompiledLibrary(Path(path).absolute())

@@ -19,7 +19,7 @@ _MEASURING = "numpy"
 
 if TYPE_CHECKING:
     from commonir.api.running import Array
-    from commonir.runtime.comparing.profile import Repeats
+    from commonir.comparing.profile import Repeats
     from commonir.runtime.engine import Engine, EngineOptions
 
 
@@ -76,9 +76,9 @@ def profile_engines(
 
     Raises: as `profile`.
     """
+    from commonir.comparing import profile as profiling  # noqa: PLC0415
+    from commonir.comparing.divergence import Side  # noqa: PLC0415
     from commonir.inspection.profiling.rows import compared, layers_of, with_layers  # noqa: PLC0415
-    from commonir.runtime.comparing import profile as profiling  # noqa: PLC0415
-    from commonir.runtime.comparing.divergence import Side  # noqa: PLC0415
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines, times_operations  # noqa: PLC0415
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
@@ -109,8 +109,8 @@ def _costs(
     module: Module, inputs: Mapping[str, Array], function: str | None, seed: int, options: EngineOptions
 ) -> dict[str, ProfileEntry]:
     """Returns the operations and bytes of each value of a program, by name; {} where the program cannot be lowered."""
-    from commonir.runtime.comparing import profile as profiling  # noqa: PLC0415
-    from commonir.runtime.comparing.divergence import Side  # noqa: PLC0415
+    from commonir.comparing import profile as profiling  # noqa: PLC0415
+    from commonir.comparing.divergence import Side  # noqa: PLC0415
     from commonir.runtime.engine import Engines  # noqa: PLC0415
 
     try:
@@ -132,9 +132,9 @@ def _profile_ranks(
     on_progress: Callable[[str], None],
 ) -> list[Profile]:
     """Returns the costs of a program of several ranks on each engine."""
+    from commonir.comparing.rank_profile import profile_ranks  # noqa: PLC0415
     from commonir.ir.lookup import named_by_nodes  # noqa: PLC0415
     from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
-    from commonir.runtime.ranks.profiling import profile_ranks  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
     module = named_by_nodes(module)
@@ -167,6 +167,6 @@ def save_profile(profiles: ProfileComparison, path: Path_, *, title: str = "") -
 
 def save_trace(profiles: Profile | ProfileComparison, path: Path_) -> None:
     """Writes profiles for trace viewers such as chrome://tracing and Perfetto. Raises: DiagnosticError (E08xx)."""
-    from commonir.runtime.comparing.profile import save_trace as save  # noqa: PLC0415
+    from commonir.comparing.profile import save_trace as save  # noqa: PLC0415
 
     save([profiles] if isinstance(profiles, Profile) else profiles.profiles, path)

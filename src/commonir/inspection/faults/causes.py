@@ -30,14 +30,14 @@ from numpy.typing import NDArray
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
+from commonir.comparing.divergence import Side
+from commonir.comparing.measures import Measures, Tolerance, largest_number, measure, overflow_limit
 from commonir.inspection.faults.alternatives import alternatives, counterpart_attributes, with_alternative
 from commonir.inspection.faults.isolating import Isolated, part_of
 from commonir.ir.module import Module
 from commonir.ir.types import TensorType
 from commonir.ods import Op
 from commonir.reports import Cause
-from commonir.runtime.comparing.divergence import Side
-from commonir.runtime.comparing.measures import Measures, Tolerance, largest_number, measure, overflow_limit
 from commonir.runtime.engine import EngineOptions
 
 Array = NDArray[Any]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.comparing.divergence import EXACT, Pair, ValueComparison, precisions
+from commonir.comparing.measures import Tolerance
 from commonir.inspection.faults.causes import Evidence, likely_cause
 from commonir.inspection.faults.isolating import isolated
 from commonir.ir.operation import Operation, Value
 from commonir.reports import Cause, Comparison
-from commonir.runtime.comparing.divergence import EXACT, Pair, ValueComparison, precisions
-from commonir.runtime.comparing.measures import Tolerance
 
 
 def explained(comparing: ValueComparison, comparison: Comparison) -> Comparison:

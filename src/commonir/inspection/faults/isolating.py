@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
+from commonir.comparing.divergence import Pair, Side, ValueComparison
 from commonir.formats.format import Formats
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
@@ -19,7 +20,6 @@ from commonir.ods import Dialects, verify
 from commonir.passes.edit import edit
 from commonir.passes.edits import Edits
 from commonir.passes.extract import extract
-from commonir.runtime.comparing.divergence import Pair, Side, ValueComparison
 
 Array = NDArray[np.generic]
 

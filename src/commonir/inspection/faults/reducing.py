@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
+from commonir.comparing.piecewise import is_constant
 from commonir.inspection.faults.isolating import sized
 from commonir.ir.lookup import named_values
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ods import Op, traits
 from commonir.passes.extract import extract
-from commonir.runtime.comparing.piecewise import is_constant
 
 Array = NDArray[np.generic]
 

@@ -20,11 +20,7 @@ from commonir.base.arrays import dtype_of, flat_values
 from commonir.base.codes import IMPOSSIBLE_EDIT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file
-from commonir.formats.format import Format, Formats
-from commonir.inspection.faults.isolating import isolated, part_of
-from commonir.ir.module import Module
-from commonir.reports import Comparison, Divergence, ValueDifference
-from commonir.runtime.comparing.divergence import (
+from commonir.comparing.divergence import (
     Side,
     ValueComparison,
     compare,
@@ -32,8 +28,12 @@ from commonir.runtime.comparing.divergence import (
     same_names,
     single_divergence,
 )
-from commonir.runtime.comparing.measures import Criterion, Requirements
-from commonir.runtime.comparing.stored import compare_with_stored
+from commonir.comparing.measures import Criterion, Requirements
+from commonir.comparing.stored import compare_with_stored
+from commonir.formats.format import Format, Formats
+from commonir.inspection.faults.isolating import isolated, part_of
+from commonir.ir.module import Module
+from commonir.reports import Comparison, Divergence, ValueDifference
 from commonir.runtime.engine import EngineOptions
 
 Array = NDArray[np.generic]

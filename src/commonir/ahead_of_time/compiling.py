@@ -7,16 +7,10 @@ from hashlib import sha256
 
 import numpy as np
 
-from commonir.base.codes import WRONG_USAGE
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.text import format_bytes
-from commonir.base.tuples import NamedTuple
-from commonir.dialects.mlir import ml_program
-from commonir.ir.module import Function as ProgramFunction
-from commonir.runtime.native.ahead_of_time.c_header import CProgram, c_function, identifiers
-from commonir.runtime.native.ahead_of_time.cpu_check import can_check, check_code, enabled_features
-from commonir.runtime.native.ahead_of_time.description import description
-from commonir.runtime.native.ahead_of_time.entry_code import (
+from commonir.ahead_of_time.c_header import CProgram, c_function, identifiers
+from commonir.ahead_of_time.cpu_check import can_check, check_code, enabled_features
+from commonir.ahead_of_time.description import description
+from commonir.ahead_of_time.entry_code import (
     EntryParts,
     Interface,
     Messages,
@@ -26,11 +20,17 @@ from commonir.runtime.native.ahead_of_time.entry_code import (
     write_entry,
     write_weights_check,
 )
-from commonir.runtime.native.ahead_of_time.entry_points import EntryPoint, entry_point
-from commonir.runtime.native.ahead_of_time.library_file import marked
-from commonir.runtime.native.ahead_of_time.object_files import named_target, object_file
-from commonir.runtime.native.ahead_of_time.undefined_symbols import undefined_symbols
-from commonir.runtime.native.ahead_of_time.weights import Weights
+from commonir.ahead_of_time.entry_points import EntryPoint, entry_point
+from commonir.ahead_of_time.library_file import marked
+from commonir.ahead_of_time.object_files import named_target, object_file
+from commonir.ahead_of_time.undefined_symbols import undefined_symbols
+from commonir.ahead_of_time.weights import Weights
+from commonir.base.codes import WRONG_USAGE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.text import format_bytes
+from commonir.base.tuples import NamedTuple
+from commonir.dialects.mlir import ml_program
+from commonir.ir.module import Function as ProgramFunction
 from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.llvm_ir import I32, POINTER, Function, LlvmType, LlvmValue, Module
 from commonir.runtime.native.target import Target

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from commonir.base.files import atomic_file
 from commonir.base.tuples import NamedTuple
+from commonir.comparing.divergence import Side
+from commonir.comparing.piecewise import PiecewiseRun
 from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
@@ -27,8 +29,6 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, f32, tensor
 from commonir.passes.count_flops import count_flops
 from commonir.reports import Profile, ProfileEntry
-from commonir.runtime.comparing.divergence import Side
-from commonir.runtime.comparing.piecewise import PiecewiseRun
 from commonir.runtime.engine import EngineOptions, Executable, OperationTime, times_operations
 from commonir.runtime.values import flat_array
 from commonir.symbolic import Dim

@@ -19,6 +19,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.comparing.live_values import LiveValues, Peak
 from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
@@ -30,7 +31,6 @@ from commonir.ods import Op, traits
 from commonir.ods.specialize import specialize, specialized_type
 from commonir.passes.named_values import returnable
 from commonir.runtime.binding import bind, requirements
-from commonir.runtime.comparing.live_values import LiveValues, Peak
 from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions
 from commonir.runtime.limits import time_is_up
 from commonir.runtime.values import is_array, value_type

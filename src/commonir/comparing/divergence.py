@@ -22,6 +22,9 @@ from commonir.base.codes import INTERFACES_DIFFER, NOTHING_TO_COMPARE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
+from commonir.comparing.comparison import default_rtol
+from commonir.comparing.measures import Measures, Requirements, Tolerance, measure, overflow_limit
+from commonir.comparing.piecewise import PIECE_BYTES, PiecewiseRun, is_constant
 from commonir.dialects.mlir import func
 from commonir.ir.lookup import named_by_nodes
 from commonir.ir.module import Function, Module
@@ -31,9 +34,6 @@ from commonir.ods import Op, are_compatible, traits
 from commonir.passes.lower import Deferral, lower
 from commonir.passes.thread_globals import thread_globals
 from commonir.reports import Comparison, Divergence, ValueDifference
-from commonir.runtime.comparing.comparison import default_rtol
-from commonir.runtime.comparing.measures import Measures, Requirements, Tolerance, measure, overflow_limit
-from commonir.runtime.comparing.piecewise import PIECE_BYTES, PiecewiseRun, is_constant
 from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions, is_stepwise, runs_as_it_is
 from commonir.runtime.interpreter.control import Globals
 from commonir.runtime.seeding import with_seeds

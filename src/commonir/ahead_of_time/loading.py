@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.ahead_of_time.library_file import COMPARED_BYTES, SCHEMA, description_of
 from commonir.base.arrays import dtype_of
 from commonir.base.codes import EXECUTION_FAILED, UNKNOWN_FUNCTION, WRONG_LIBRARY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -32,7 +33,6 @@ from commonir.ir.operation import Block, Region
 from commonir.ir.ports import Port
 from commonir.ir.types import ELEMENT_TYPES, FunctionType, TensorType
 from commonir.runtime.binding import bind
-from commonir.runtime.native.ahead_of_time.library_file import COMPARED_BYTES, SCHEMA, description_of
 from commonir.runtime.state import State
 from commonir.symbolic import Dim, evaluate, parse
 

@@ -14,17 +14,17 @@ import pytest
 from numpy.typing import NDArray
 
 import commonir as cir
+from commonir.ahead_of_time.cpu_check import X86_FEATURES
 from commonir.dialects import core
 from commonir.ir.data import ArrayData
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, bf16, f16, f32
-from commonir.runtime.native.ahead_of_time.cpu_check import X86_FEATURES
 from commonir.runtime.native.compiler import host_target
 from commonir.symbolic import symbol
 
+from tests.ahead_of_time.programs import COUNTED_LOOKUP, DECODE, SWAP, engine_outputs
 from tests.oracles import find_program, require_package
-from tests.runtime.native.ahead_of_time.programs import COUNTED_LOOKUP, DECODE, SWAP, engine_outputs
 from tests.runtime.native.guarded_memory import GuardedMemory, Side
 from tests.runtime.programs import program
 
@@ -153,7 +153,7 @@ def test_caches_of_attention_last_from_call_to_call(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_core_ml_program_with_caches_gives_the_bits_of_the_engine(tmp_path: Path) -> None:
-    module = cir.load(Path(__file__).parents[3] / "models/llama_stateful_fp16/model.mlpackage")
+    module = cir.load(Path(__file__).parents[1] / "models/llama_stateful_fp16/model.mlpackage")
     sizes = {"input_ids_1": 4, "causal_mask_2": 4, "causal_mask_3": 16}
     compiled, state, position = library(module, tmp_path, sizes=sizes), cir.State(), 0
     for tokens in (4, 1, 1, 3):

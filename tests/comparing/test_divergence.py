@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 import commonir as cir
 from commonir.base.codes import INTERFACES_DIFFER, NOTHING_TO_COMPARE
+from commonir.comparing.divergence import Side, ValueComparison, compare
 from commonir.dialects import core
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import f16, f32, i32, tensor
 from commonir.reports import Comparison
-from commonir.runtime.comparing.divergence import Side, ValueComparison, compare
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Engines
 from commonir.symbolic import symbol
 

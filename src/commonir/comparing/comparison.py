@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import flat_values, name_of
+from commonir.comparing.measures import tolerance_of
 from commonir.reports import OutputError
-from commonir.runtime.comparing.measures import tolerance_of
 
 # The relative error to which many chained operations of a type may add up between two correct engines. It is some ten
 # units in the last place for narrow types, which an engine may compute in a wider one, and a thousand for f32.

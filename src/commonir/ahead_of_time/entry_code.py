@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from commonir.ahead_of_time.entry_points import EntryPoint, StateUse
+from commonir.ahead_of_time.weights import MARK, VERSION_AT, Weights
 from commonir.base.arrays import dtype_of
 from commonir.base.codes import NOT_COMPILED_WHOLE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -20,8 +22,6 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, TensorType
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Arena, Lifetime, arena_of
 from commonir.runtime.kernel_graph.execution import MAX_ELEMENTS
-from commonir.runtime.native.ahead_of_time.entry_points import EntryPoint, StateUse
-from commonir.runtime.native.ahead_of_time.weights import MARK, VERSION_AT, Weights
 from commonir.runtime.native.element_code import loaded_value, stored_value
 from commonir.runtime.native.expression_code import Scratch
 from commonir.runtime.native.graph_code import storage_of

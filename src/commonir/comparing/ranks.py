@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from commonir.base.codes import NOTHING_TO_COMPARE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
+from commonir.comparing.divergence import EXACT, Precision, Side, precisions, value_difference
+from commonir.comparing.measures import Requirements
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.reports import Comparison, ValueDifference
-from commonir.runtime.comparing.divergence import EXACT, Precision, Side, precisions, value_difference
-from commonir.runtime.comparing.measures import Requirements
 from commonir.runtime.engine import Engine, EngineOptions
 from commonir.runtime.ranks.execution import prepare_ranks
 from commonir.runtime.ranks.program import Ranks, full_name

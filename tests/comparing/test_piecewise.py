@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import commonir as cir
+from commonir.comparing.piecewise import PIECE_BYTES, PiecewiseRun
 from commonir.dialects import core
 from commonir.ir.data import data_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f32, i64, tensor
-from commonir.runtime.comparing.piecewise import PIECE_BYTES, PiecewiseRun
 from commonir.runtime.engine import Engines
 from commonir.symbolic import symbol
 

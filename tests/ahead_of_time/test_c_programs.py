@@ -12,25 +12,25 @@ import pytest
 from numpy.typing import NDArray
 
 import commonir as cir
+from commonir.ahead_of_time.compiling import CompileOptions, compile_functions
+from commonir.ahead_of_time.object_files import named_target
+from commonir.ahead_of_time.undefined_symbols import undefined_symbols
 from commonir.dialects import core
 from commonir.ir.data import ArrayData
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f16, f32, f64, i64, string
-from commonir.runtime.native.ahead_of_time.compiling import CompileOptions, compile_functions
-from commonir.runtime.native.ahead_of_time.object_files import named_target
-from commonir.runtime.native.ahead_of_time.undefined_symbols import undefined_symbols
 from commonir.symbolic import symbol
 
+from tests.ahead_of_time.programs import DECODE, SWAP, engine_outputs
 from tests.oracles import find_program, require_package
-from tests.runtime.native.ahead_of_time.programs import DECODE, SWAP, engine_outputs
 from tests.runtime.programs import program
 
 require_package("llvmlite")
 
 Array = NDArray[Any]
 
-EXAMPLES = Path(__file__).parents[4] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 RANDOM = np.random.default_rng(0)
 
 STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from commonir.ahead_of_time.entry_code import Interface, storage_dtype
+from commonir.ahead_of_time.entry_points import EntryPoint
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, TensorType
-from commonir.runtime.native.ahead_of_time.entry_code import Interface, storage_dtype
-from commonir.runtime.native.ahead_of_time.entry_points import EntryPoint
 from commonir.runtime.native.target import Target
 
 

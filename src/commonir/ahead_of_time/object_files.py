@@ -12,10 +12,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from commonir.ahead_of_time.cpu_check import checked_features
 from commonir.base.codes import WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
-from commonir.runtime.native.ahead_of_time.cpu_check import checked_features
 from commonir.runtime.native.compiler import emitted, llvm_binding, machine_of, parsed
 from commonir.runtime.native.target import Target, target_of
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from commonir.ahead_of_time.c_header import CFunction, CProgram
+from commonir.ahead_of_time.cpu_check import enabled_features
+from commonir.ahead_of_time.entry_code import state_bytes
+from commonir.ahead_of_time.library_file import SCHEMA
 from commonir.base.strict_json import Json
 from commonir.base.version import __version__
 from commonir.ir.types import TensorType
-from commonir.runtime.native.ahead_of_time.c_header import CFunction, CProgram
-from commonir.runtime.native.ahead_of_time.cpu_check import enabled_features
-from commonir.runtime.native.ahead_of_time.entry_code import state_bytes
-from commonir.runtime.native.ahead_of_time.library_file import SCHEMA
 from commonir.symbolic import text
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import commonir as cir
-from commonir.runtime.comparing.divergence import Side, ValueComparison
-from commonir.runtime.comparing.live_values import LiveValues
-from commonir.runtime.comparing.profile import ProfiledRun, Repeats
+from commonir.comparing.divergence import Side, ValueComparison
+from commonir.comparing.live_values import LiveValues
+from commonir.comparing.profile import ProfiledRun, Repeats
 from commonir.runtime.engine import EngineOptions, Engines
 
 from tests.work_counts import lines_of

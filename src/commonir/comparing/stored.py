@@ -18,10 +18,8 @@ from commonir.base.codes import NOTHING_TO_COMPARE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
-from commonir.ir.operation import Value
-from commonir.reports import Comparison, ValueDifference
-from commonir.runtime.comparing.comparison import default_rtol
-from commonir.runtime.comparing.divergence import (
+from commonir.comparing.comparison import default_rtol
+from commonir.comparing.divergence import (
     EXACT,
     Precision,
     Side,
@@ -32,8 +30,10 @@ from commonir.runtime.comparing.divergence import (
     single_divergence,
     value_difference,
 )
-from commonir.runtime.comparing.measures import Requirements, overflow_limit
-from commonir.runtime.comparing.piecewise import PIECE_BYTES, is_constant
+from commonir.comparing.measures import Requirements, overflow_limit
+from commonir.comparing.piecewise import PIECE_BYTES, is_constant
+from commonir.ir.operation import Value
+from commonir.reports import Comparison, ValueDifference
 from commonir.runtime.engine import EngineOptions
 
 Array = NDArray[np.generic]

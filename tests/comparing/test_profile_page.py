@@ -12,8 +12,8 @@ from PIL import Image
 import commonir as cir
 
 from tests.chromium import Browser
+from tests.comparing.test_profile import PROGRAM
 from tests.passes.rank_programs import program as ranks
-from tests.runtime.comparing.test_profile import PROGRAM
 
 PAPER = {"light": (255, 255, 255), "dark": (13, 17, 23)}
 

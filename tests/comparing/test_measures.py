@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from commonir.runtime.comparing import measures
-from commonir.runtime.comparing.measures import (
+from commonir.comparing import measures
+from commonir.comparing.measures import (
     Criterion,
     Measures,
     Metric,

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from commonir.base.codes import UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
+from commonir.comparing.divergence import Side
+from commonir.comparing.profile import Repeats, Timing, pieces, timed
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.reports import Profile, ProfileEntry, RankProfile, RankStep
-from commonir.runtime.comparing.divergence import Side
-from commonir.runtime.comparing.profile import Repeats, Timing, pieces, timed
 from commonir.runtime.engine import Engine, EngineOptions, runs_ranks
 from commonir.runtime.ranks.communicator import Arrays, Communicator
 from commonir.runtime.ranks.execution import RanksExecutable

@@ -6,14 +6,14 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from commonir.ahead_of_time.c_example import example
+from commonir.ahead_of_time.c_header import CProgram, header, identifiers, needs_math
+from commonir.ahead_of_time.compiling import CompiledObject, CompileOptions, compile_functions
+from commonir.ahead_of_time.library_file import seal
+from commonir.ahead_of_time.linking import SUFFIXES, link
 from commonir.base.files import atomic_files, created_folders
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Function
-from commonir.runtime.native.ahead_of_time.c_example import example
-from commonir.runtime.native.ahead_of_time.c_header import CProgram, header, identifiers, needs_math
-from commonir.runtime.native.ahead_of_time.compiling import CompiledObject, CompileOptions, compile_functions
-from commonir.runtime.native.ahead_of_time.library_file import seal
-from commonir.runtime.native.ahead_of_time.linking import SUFFIXES, link
 from commonir.runtime.native.compiler import host_target
 
 

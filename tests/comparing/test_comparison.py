@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from commonir.runtime.comparing.comparison import compare_arrays, compare_outputs, default_rtol
+from commonir.comparing.comparison import compare_arrays, compare_outputs, default_rtol
 
 
 def f32(*values: float) -> np.ndarray:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from importlib.resources import files
 from string import Template
 
+from commonir.ahead_of_time.c_header import CFunction, CProgram, c_type, needs_math
 from commonir.ir.types import TensorType
-from commonir.runtime.native.ahead_of_time.c_header import CFunction, CProgram, c_type, needs_math
 
 
 def example(program: CProgram) -> str:
@@ -43,7 +43,7 @@ def _block(lines: Sequence[str]) -> str:
 
 
 def _template(name: str) -> Template:
-    return Template(files("commonir.runtime.native.ahead_of_time").joinpath(name).read_text(encoding="utf-8"))
+    return Template(files("commonir.ahead_of_time").joinpath(name).read_text(encoding="utf-8"))
 
 
 def _call_lines(program: CProgram, function: CFunction) -> list[str]:
