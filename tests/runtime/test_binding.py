@@ -22,11 +22,11 @@ from commonir.base.codes import (
 )
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.dialects import core
+from commonir.inputs.random_inputs import noting_chosen_sizes, random_inputs
 from commonir.ir.data import data_of
 from commonir.ir.types import ElementType, TensorType, bf16, boolean, f16, f32, i32, i64, tensor
 from commonir.runtime.binding import bind
 from commonir.runtime.engine import Engines
-from commonir.runtime.inputs import noting_chosen_sizes, random_inputs
 from commonir.symbolic import symbol
 
 from tests.runtime.programs import program
@@ -245,7 +245,7 @@ def test_random_inputs_that_memory_does_not_hold_are_a_diagnostic(monkeypatch: p
     def fail(*_: object, **__: object) -> None:
         raise MemoryError("unable to allocate")
 
-    monkeypatch.setattr("commonir.runtime.inputs.random_inputs", fail)
+    monkeypatch.setattr("commonir.inputs.random_inputs.random_inputs", fail)
     text = '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) { y = Abs (x) }'
     module = cir.loads(text, format="onnxtxt")
     with pytest.raises(DiagnosticError, match="E0711"):

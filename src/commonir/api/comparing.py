@@ -172,8 +172,8 @@ def _value_comparison(
     random.
     """
     from commonir.comparing import divergence  # noqa: PLC0415
+    from commonir.inputs.random_inputs import random_inputs as draw  # noqa: PLC0415
     from commonir.runtime.engine import Engines  # noqa: PLC0415
-    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
     known = Engines()
     left = divergence.Side(programs[0], known.get(engines[0]), run_as.function, run_as.seed)
@@ -234,8 +234,8 @@ def _compare_stored(
 def _expected_of_ranks(
     module: Module, expected: Mapping[str, Array], outputs: Mapping[str, Array]
 ) -> Mapping[str, Array]:
+    from commonir.inputs.sharding import shard_expected  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
-    from commonir.runtime.ranks.sharding import shard_expected  # noqa: PLC0415
 
     ranks = ranks_of(lower(module, defer=True))
     return expected if ranks is None else shard_expected(ranks, expected, outputs)
@@ -244,8 +244,8 @@ def _expected_of_ranks(
 def _side_and_inputs(module: Module, inputs: Mapping[str, Array], run_as: _RunAs) -> tuple[Side, dict[str, Array]]:
     """Returns a function as a side of a comparison, and all its inputs: missing ones are random."""
     from commonir.comparing.divergence import Side  # noqa: PLC0415
+    from commonir.inputs.random_inputs import random_inputs as draw  # noqa: PLC0415
     from commonir.runtime.engine import Engines  # noqa: PLC0415
-    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
     side = Side(module, Engines().get(run_as.engine), run_as.function, run_as.seed)
     given = {**side.initial, **_of_declared_width(side.inputs, inputs)}
@@ -532,7 +532,7 @@ def _compare_ranks(
     from on its inputs, each rank with what it has of the outputs. `run_as` is how that runs.
     """
     from commonir.comparing.ranks import WholeSide, compare_ranks  # noqa: PLC0415
-    from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
+    from commonir.inputs.rank_inputs import random_rank_inputs  # noqa: PLC0415
 
     seeded = run_as.engine_options.seeded(run_as.seed)
     left, right = of_ranks

@@ -78,9 +78,9 @@ def profile_engines(
     """
     from commonir.comparing import profile as profiling  # noqa: PLC0415
     from commonir.comparing.divergence import Side  # noqa: PLC0415
+    from commonir.inputs.random_inputs import random_inputs as draw  # noqa: PLC0415
     from commonir.inspection.profiling.rows import compared, layers_of, with_layers  # noqa: PLC0415
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines, times_operations  # noqa: PLC0415
-    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
     chosen, repeats = options or DEFAULT_OPTIONS, profiling.Repeats(warmup, repeat)
     known = [Engines().get(name) for name in engines]
@@ -133,8 +133,8 @@ def _profile_ranks(
 ) -> list[Profile]:
     """Returns the costs of a program of several ranks on each engine."""
     from commonir.comparing.rank_profile import profile_ranks  # noqa: PLC0415
+    from commonir.inputs.rank_inputs import random_rank_inputs  # noqa: PLC0415
     from commonir.ir.lookup import named_by_nodes  # noqa: PLC0415
-    from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
     module = named_by_nodes(module)
@@ -154,8 +154,8 @@ def save_profile(profiles: ProfileComparison, path: Path_, *, title: str = "") -
     Raises: DiagnosticError (E08xx; E0804 for another suffix than .html).
     """
     from commonir.base.files import atomic_file  # noqa: PLC0415
+    from commonir.comparing.machine_peak import machine_peak  # noqa: PLC0415
     from commonir.inspection.profiling.page import page  # noqa: PLC0415
-    from commonir.runtime.machine_peak import machine_peak  # noqa: PLC0415
 
     if not os.fspath(path).lower().endswith((".html", ".htm")):
         message = f"a profile is drawn as an HTML page, and '{os.path.basename(path)}' is not called so"

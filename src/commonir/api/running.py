@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
     from commonir.base.sparse import SparseArray
     from commonir.base.strict_json import Json
+    from commonir.inputs.steps import Steps
     from commonir.ir.interface import Port
     from commonir.ir.module import Function
     from commonir.ir.types import Type
     from commonir.runtime.engine import EngineOptions, Executable, FastMath, RanksEngine
     from commonir.runtime.state import State
-    from commonir.runtime.steps import Steps
 
     Array = NDArray[np.generic]
     RunInput = Array | SparseArray | complex | str | Sequence[Any] | Mapping[Any, Any] | None
@@ -50,7 +50,7 @@ def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
 
     Raises: DiagnosticError (E0701 for a global without an array, E0703 for an array of another type).
     """
-    from commonir.runtime import externs  # noqa: PLC0415
+    from commonir.inputs import externs  # noqa: PLC0415
 
     return externs.with_externs(module, arrays)
 
@@ -196,9 +196,9 @@ def _prepared_on_ranks(
     sharding: Sharding,
 ) -> Executable:
     """Shards a function for inputs of some shapes, and prepares it to run."""
+    from commonir.inputs.sharding import ShardedExecutable  # noqa: PLC0415
     from commonir.passes.lower import lower as lower_module  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
-    from commonir.runtime.ranks.sharding import ShardedExecutable  # noqa: PLC0415
     from commonir.runtime.state import check_state  # noqa: PLC0415
     from commonir.runtime.values import is_array  # noqa: PLC0415
 
@@ -261,7 +261,7 @@ def read_image(
     Raises: DiagnosticError (E0703 for an input that no image fits, or an image of a wrong size; E0705 without Pillow;
     E0902 for a wrong form).
     """
-    from commonir.runtime.images import image_input  # noqa: PLC0415
+    from commonir.inputs.images import image_input  # noqa: PLC0415
 
     return image_input(module.function(function), name, os.fspath(path), form=form, resize=resize)
 
@@ -299,7 +299,7 @@ def scalar_input(module: Module, name: str, text: str, *, function: str | None =
 
     Raises: DiagnosticError (E0703 for an input that is not a scalar, and a number that is not a value of its type).
     """
-    from commonir.runtime.scalars import scalar_input as read  # noqa: PLC0415
+    from commonir.inputs.scalars import scalar_input as read  # noqa: PLC0415
 
     return read(_taking(module, name, function), name, text)
 
@@ -312,7 +312,7 @@ def json_inputs(
     Raises: DiagnosticError (E0703 for a text that is not JSON, an unknown input, and a value of another type).
     """
     from commonir.base.strict_json import JsonError, parse  # noqa: PLC0415
-    from commonir.runtime.json_values import input_of_json  # noqa: PLC0415
+    from commonir.inputs.json_values import input_of_json  # noqa: PLC0415
 
     try:
         value = parse(text)
@@ -327,7 +327,7 @@ def json_inputs(
 
 def outputs_as_json(outputs: Mapping[str, Any]) -> dict[str, Json]:
     """Returns outputs as JSON by name, in the form in which inputs are read."""
-    from commonir.runtime.json_values import json_of  # noqa: PLC0415
+    from commonir.inputs.json_values import json_of  # noqa: PLC0415
 
     return {name: json_of(value) for name, value in outputs.items()}
 
@@ -349,7 +349,7 @@ def write_image(path: Path_, array: Array, port: Port) -> None:
     Raises: DiagnosticError (E0703 for an output that is not an image, E0705 without Pillow, E08xx).
     """
     from commonir.base.images import write_image as write  # noqa: PLC0415
-    from commonir.runtime.images import pixels_of  # noqa: PLC0415
+    from commonir.inputs.images import pixels_of  # noqa: PLC0415
 
     if port.image is None:
         raise DiagnosticError(Diagnostic(WRONG_INPUT, "the output is not an image", file=os.fspath(path)))
@@ -392,7 +392,7 @@ def run_steps(
 
     Raises: as `run`.
     """
-    from commonir.runtime.steps import Steps, joined  # noqa: PLC0415
+    from commonir.inputs.steps import Steps, joined  # noqa: PLC0415
 
     lowered = _lowered_for(module, engine, function)
     step_inputs = [inputs or {}] if steps is None else _by_step(lowered, function, inputs or {}, steps)
@@ -415,9 +415,9 @@ def run_steps(
 
 def _by_step(lowered: Module, function: str | None, inputs: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:
     """Returns the inputs of each step."""
-    from commonir.runtime.ranks.inputs import rank_inputs_by_step  # noqa: PLC0415
+    from commonir.inputs.rank_inputs import rank_inputs_by_step  # noqa: PLC0415
+    from commonir.inputs.steps import inputs_by_step  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
-    from commonir.runtime.steps import inputs_by_step  # noqa: PLC0415
 
     ranks = ranks_of(lowered, function)
     if ranks is not None:
@@ -502,16 +502,16 @@ def run_converted(
     also have sharded the program. A program of several ranks has the same names before and after. `state` has the
     contents of states in the element types of the original one.
     """
-    from commonir.passes.thread_globals import STATE_OUTPUT  # noqa: PLC0415
-    from commonir.runtime.adaptation import (  # noqa: PLC0415
+    from commonir.inputs.adaptation import (  # noqa: PLC0415
         adapted_inputs,
         adapted_state,
         renamed_outputs,
         restored_state,
         states_as_inputs,
     )
+    from commonir.inputs.sharding import shard_inputs, unshard_outputs  # noqa: PLC0415
+    from commonir.passes.thread_globals import STATE_OUTPUT  # noqa: PLC0415
     from commonir.runtime.ranks.program import full_name, ranks_of  # noqa: PLC0415
-    from commonir.runtime.ranks.sharding import shard_inputs, unshard_outputs  # noqa: PLC0415
 
     lowered, after = lower(source, defer=True, function=function), lower(converted, defer=True, function=function)
     ranks = ranks_of(after)
@@ -561,7 +561,7 @@ def run_with_onnxruntime(
     time limit passes).
     """
     from commonir.engines.onnxruntime import run_file  # noqa: PLC0415
-    from commonir.runtime.adaptation import renamed_outputs  # noqa: PLC0415
+    from commonir.inputs.adaptation import renamed_outputs  # noqa: PLC0415
     from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
     from commonir.runtime.state import initial_contents  # noqa: PLC0415
 
@@ -599,8 +599,8 @@ def _noting_chosen_sizes(
     given: Iterable[str],
     dims: Mapping[str, int] | None = None,
 ) -> AbstractContextManager[None]:
-    """Returns a context whose errors say which sizes of random inputs were chosen; see `runtime.inputs`."""
-    from commonir.runtime.inputs import noting_chosen_sizes  # noqa: PLC0415
+    """Returns a context whose errors say which sizes of random inputs were chosen; see `inputs.random_inputs`."""
+    from commonir.inputs.random_inputs import noting_chosen_sizes  # noqa: PLC0415
 
     ran = run_alone(lowered, function)
     return nullcontext() if ran is None else noting_chosen_sizes(ran, inputs, given, dims or {})
@@ -615,9 +615,9 @@ def _drawn_inputs(
     given: Mapping[str, Array] | None = None,
     memory_limit_bytes: int | None = None,
 ) -> dict[str, Array]:
-    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
+    from commonir.inputs.random_inputs import random_inputs as draw  # noqa: PLC0415
+    from commonir.inputs.rank_inputs import random_rank_inputs  # noqa: PLC0415
     from commonir.runtime.limits import no_memory  # noqa: PLC0415
-    from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
     ranks = ranks_of(lowered, function)

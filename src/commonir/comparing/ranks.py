@@ -12,13 +12,13 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.comparing.divergence import EXACT, Precision, Side, precisions, value_difference
 from commonir.comparing.measures import Requirements
+from commonir.inputs.sharding import output_sources, shard_inputs, shard_outputs
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.reports import Comparison, ValueDifference
 from commonir.runtime.engine import Engine, EngineOptions
 from commonir.runtime.ranks.execution import prepare_ranks
 from commonir.runtime.ranks.program import Ranks, full_name
-from commonir.runtime.ranks.sharding import output_sources, shard_inputs, shard_outputs
 
 Array = NDArray[Any]
 

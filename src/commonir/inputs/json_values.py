@@ -26,6 +26,7 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.sparse import SparseArray
 from commonir.base.strict_json import Json
 from commonir.base.text import escape
+from commonir.inputs.scalars import scalar_array, unknown_input
 from commonir.ir.module import Function
 from commonir.ir.types import (
     ElementType,
@@ -40,7 +41,6 @@ from commonir.ir.types import (
 )
 from commonir.ods.patterns import as_value
 from commonir.runtime.ports import names_of
-from commonir.runtime.scalars import scalar_array, unknown_input
 from commonir.runtime.values import is_array, is_list, is_map
 
 _PARTS = ("values", "indices", "shape")

@@ -11,9 +11,9 @@ from commonir.base.codes import WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.images import Pixels, read_image, resized
 from commonir.base.suggestions import did_you_mean
+from commonir.inputs.image_tensors import image_form, image_tensor
 from commonir.ir.interface import ColorSpace
 from commonir.ir.module import Function
-from commonir.runtime.image_tensors import image_form, image_tensor
 from commonir.runtime.ports import allowed_text, named_inputs
 
 

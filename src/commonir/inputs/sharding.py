@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from commonir.base.codes import WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.inputs.adaptation import adapted_inputs, renamed_outputs
 from commonir.ir.module import Function
 from commonir.ir.operation import Value
 from commonir.ir.types import Type
-from commonir.runtime.adaptation import adapted_inputs, renamed_outputs
 from commonir.runtime.engine import Executable
 from commonir.runtime.interpreter.control import Globals, WithState
 from commonir.runtime.ranks.program import Ranks, full_name, part_of, shape_of

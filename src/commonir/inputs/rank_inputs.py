@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from commonir.inputs.random_inputs import random_inputs
+from commonir.inputs.steps import inputs_by_step
 from commonir.ir.module import Module
-from commonir.runtime.inputs import random_inputs
 from commonir.runtime.ranks.program import Ranks, joined_names
-from commonir.runtime.steps import inputs_by_step
 
 if TYPE_CHECKING:
     import numpy as np
