@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import commonir as cir
-from commonir.api import default_engine
+from commonir.api import default_engine, engine_for_one_run
 from commonir.dialects.onnx import Concat
 from commonir.ods.terms import term
 
@@ -171,7 +171,7 @@ def test_types_of_findings_and_results_are_public() -> None:
     assert cir.Severity.ERROR.value == "error"
 
 
-ENGINE = default_engine()
+ENGINE = engine_for_one_run()
 
 PROGRAM_FUNCTIONS = sorted(
     name
@@ -226,7 +226,7 @@ def test_wrong_value_of_a_name_says_what_it_takes(program: cir.Module) -> None:
     assert str(caught.value) == f"commonir.edit: {expected}"
     with pytest.raises(TypeError, match="'rtol' takes a number, a dictionary with a number for each name or None"):
         cir.compare(program, program, rtol={"y": "1"})  # pyright: ignore[reportArgumentType]  the case
-    assert repr(cir.prepare(program)) == f"<executable main on {ENGINE}>"
+    assert repr(cir.prepare(program)) == f"<executable main on {default_engine()}>"
 
 
 class _Tensor:

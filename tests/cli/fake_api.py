@@ -53,6 +53,7 @@ from commonir.reports import (
     ValueDifference,
     WeightDifference,
 )
+from commonir.runtime.steps import Steps
 
 Arrays = Mapping[str, NDArray[np.generic]]
 T = TypeVar("T")
@@ -238,11 +239,9 @@ def engine_options() -> None:
 
 
 @answer
-def run_steps(
-    module: Module, inputs: Arrays, engine: str | None, seed: int, dims: Mapping[str, int] | None
-) -> tuple[dict[str, NDArray[np.generic]], dict[str, NDArray[np.generic]]]:
+def run_steps(module: Module, inputs: Arrays, engine: str | None, seed: int, dims: Mapping[str, int] | None) -> Steps:
     drawn = random_inputs(module, seed=seed, dims=dims, given=inputs)
-    return drawn, run(module, drawn, engine=engine)
+    return Steps(drawn, run(module, drawn, engine=engine), engine or "numpy")
 
 
 @answer

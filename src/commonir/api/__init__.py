@@ -34,7 +34,7 @@ __getattr__ = lazy_members(
         "profiling": "save_trace",
         "reference": "declared_operations declared_page doctor is_dialect library load_overlay tablegen_json",
         "running": (
-            "default_engine input_ports output_ports run_converted run_with_onnxruntime runs "
+            "default_engine engine_for_one_run input_ports output_ports run_converted run_with_onnxruntime runs "
             "fitted_inputs flat_arrays json_inputs outputs_as_json runs_together scalar_input together "
             "shape_mismatches unknown_inputs"
         ),

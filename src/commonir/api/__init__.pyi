@@ -72,6 +72,7 @@ from commonir.api.reference import tablegen_json as tablegen_json
 from commonir.api.reference import view as view
 from commonir.api.running import Array as Array
 from commonir.api.running import default_engine as default_engine
+from commonir.api.running import engine_for_one_run as engine_for_one_run
 from commonir.api.running import engine_options as engine_options
 from commonir.api.running import fitted_inputs as fitted_inputs
 from commonir.api.running import flat_arrays as flat_arrays

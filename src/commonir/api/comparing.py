@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonir.api.opening import Path_, file_format
 from commonir.api.programs import convert, lower
-from commonir.api.running import default_engine, flat_arrays, run, run_alone
+from commonir.api.running import default_engine, engine_for_one_run, flat_arrays, run, run_alone
 from commonir.base.codes import INTERFACES_DIFFER, WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
@@ -81,10 +81,10 @@ def compare(
     _require_folder_of_reproducer(repro)
     required = requirements(rtol, atol, metric)._replace(strict=exact_infinities)
     deciding = _Deciding(required, all_decide=_all_decide(values))
-    run_as = _RunAs(engines[-1] if engines else default_engine(), function, seed, dims or {}, options)
+    run_as = _RunAs(engines[-1] if engines else engine_for_one_run(options), function, seed, dims or {}, options)
     if isinstance(a, Mapping) or isinstance(b, Mapping):
         return _compare_stored(a, b, inputs or {}, run_as, deciding, repro, findings, on_progress)
-    names = _engines_of_sides(engines, is_one_program=b is None)
+    names = _engines_of_sides(engines, is_one_program=b is None, once=run_as.engine)
     programs = (a, a if b is None else b)
     of_ranks = _compared_ranks(programs, names, function)
     if of_ranks is not None:
@@ -103,13 +103,13 @@ def compare_run(
     outputs: Mapping[str, Array],
     expected: Mapping[str, Array],
     *,
-    engine: str | None = None,
+    engine: str,
     function: str | None = None,
     rtol: float | Mapping[str, float] | None = None,
     atol: float | Mapping[str, float] | None = None,
 ) -> Comparison:
-    """Compares the outputs of a run with expected arrays by name; those of several ranks by the precision of their
-    types.
+    """Compares the outputs of a run on an engine with expected arrays by name; those of several ranks by the precision
+    of their types.
 
     Raises: DiagnosticError (E0714 when no name is shared).
     """
@@ -118,12 +118,11 @@ def compare_run(
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
 
     required = requirements(rtol, atol, "close")
-    name = engine or default_engine()
     _check_names(required, [*outputs, *expected])
     if run_alone(module, function) is None:
         parts = _expected_of_ranks(module, expected, outputs)
-        return stored.compare_stored(parts, outputs, required, (stored.STORED, name))
-    side = Side(module, Engines().get(name), function)
+        return stored.compare_stored(parts, outputs, required, (stored.STORED, engine))
+    side = Side(module, Engines().get(engine), function)
     return stored.compare_with_stored(side, {}, expected, required, DEFAULT_OPTIONS, ran=outputs)
 
 
@@ -151,14 +150,18 @@ class _RunAs(NamedTuple):
         return self.options or DEFAULT_OPTIONS
 
 
-def _engines_of_sides(engines: Sequence[str], *, is_one_program: bool) -> tuple[str, str]:
-    """Returns the engines that were named for the sides of a comparison, or the default ones. Raises: WRONG_USAGE."""
+def _engines_of_sides(engines: Sequence[str], *, is_one_program: bool, once: str) -> tuple[str, str]:
+    """Returns the engines that were named for the sides of a comparison, or the default ones: a single program is
+    compared on engines, and two are on the one for a single run.
+
+    Raises: WRONG_USAGE.
+    """
     if len(engines) > _SIDES:
         message = f"a comparison has two sides, and {len(engines)} engines were named"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
     if engines:
         return engines[0], engines[-1]
-    return "reference" if is_one_program else default_engine(), default_engine()
+    return ("reference", default_engine()) if is_one_program else (once, once)
 
 
 def _value_comparison(
@@ -282,7 +285,7 @@ def computed_values(
     """
     from commonir.comparing import stored  # noqa: PLC0415
 
-    run_as = _RunAs(engine or default_engine(), function, seed, dims or {}, options)
+    run_as = _RunAs(engine or engine_for_one_run(options), function, seed, dims or {}, options)
     side, drawn = _side_and_inputs(module, inputs or {}, run_as)
     return stored.computed_values(side, drawn, pattern, run_as.engine_options)
 
@@ -310,7 +313,7 @@ def reduce(
 
     if mode not in [m.value for m in Mode]:
         raise DiagnosticError(Diagnostic(WRONG_USAGE, f"the modes are 'bisect' and 'linear', not '{mode}'"))
-    run_as = _RunAs(default_engine(), function, seed, dims or {}, None)
+    run_as = _RunAs(engine_for_one_run(), function, seed, dims or {}, None)
     values = _values_inside(module, inputs or {}, run_as)
     search = Reducer(module, fails, values, function=function, on_progress=on_progress, on_smaller=on_smaller)
     runs = planned_runs(search.count, Mode(mode))

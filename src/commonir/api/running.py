@@ -44,6 +44,14 @@ def default_engine() -> str:
     return default_engine_name()
 
 
+def engine_for_one_run(options: EngineOptions | None = None) -> str:
+    """Returns the name of the engine that runs programs once where none is named: compiling takes longer than a run."""
+    from commonir.runtime.engine import DEFAULT_OPTIONS, engine_name_for_one_run  # noqa: PLC0415
+
+    is_precise = options is None or options.fast_math == DEFAULT_OPTIONS.fast_math
+    return engine_name_for_one_run() if is_precise else default_engine()
+
+
 def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
     """Returns a program whose extern globals have the arrays of their names as values; the program itself if it has
     none.
@@ -89,26 +97,12 @@ def run(
     limit_bytes = options.memory_limit_bytes
     all_inputs = _drawn_inputs(lowered, function=function, seed=seed, given=given, memory_limit_bytes=limit_bytes)
     options = _with_time_left(options, began)
-    engine = _engine_for_one_run(engine, lowered, function, options)
+    engine = engine or engine_for_one_run(options)
     with _noting_chosen_sizes(lowered, function, all_inputs, given):
         if ranks is not None:
             sharding = Sharding(ranks, parallel, findings)
             return _prepared_on_ranks(module, all_inputs, engine, function, state, options, sharding).run(all_inputs)
         return _prepared(module, lowered, engine, function, state, options).run(all_inputs)
-
-
-def _engine_for_one_run(
-    engine: str | None, lowered: Module, function: str | None, options: EngineOptions | None
-) -> str | None:
-    """Returns the engine for a single run. Compiling takes longer than that, unless the program has loops."""
-    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
-    from commonir.runtime.engine_variable import ENGINE_VARIABLE  # noqa: PLC0415
-
-    called = run_alone(lowered, function)
-    is_precise = (options or DEFAULT_OPTIONS).fast_math == DEFAULT_OPTIONS.fast_math
-    if engine is not None or os.environ.get(ENGINE_VARIABLE) or called is None or not is_precise:
-        return engine
-    return None if any(op.regions for op in called.body.operations) else "numpy"
 
 
 def _with_time_left(options: EngineOptions, began: float) -> EngineOptions:
@@ -401,8 +395,7 @@ def run_steps(
         _drawn_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part, memory_limit_bytes=limit_bytes)
         for n, part in enumerate(step_inputs)
     ]
-    if steps is None:
-        engine = _engine_for_one_run(engine, lowered, function, options)
+    engine = engine or (default_engine() if steps is not None else engine_for_one_run(options))
     with _noting_chosen_sizes(lowered, function, drawn[0], step_inputs[0], dims):
         if ranks is None:
             executable = _prepared(module, lowered, engine, function, state, options)
@@ -410,7 +403,7 @@ def run_steps(
             sharding = Sharding(ranks, parallel, findings)
             executable = _prepared_on_ranks(module, drawn[0], engine, function, state, options, sharding)
         outputs = [executable.run(part) for part in drawn]
-    return Steps(drawn[0], outputs[0] if steps is None else joined(outputs))
+    return Steps(drawn[0], outputs[0] if steps is None else joined(outputs), engine)
 
 
 def _by_step(lowered: Module, function: str | None, inputs: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:

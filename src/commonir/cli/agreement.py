@@ -66,8 +66,8 @@ def check_agreement(
 ) -> Agreement:
     """Runs both programs on seeded inputs and returns the errors.
 
-    Reads the written file and runs it: an ONNX file with onnxruntime, other files with the default engine. The default
-    engine also runs the original, and ONNX files that onnxruntime does not support.
+    Reads the written file and runs it: an ONNX file with onnxruntime, other files with the engine for single runs. That
+    also runs the original, and ONNX files that onnxruntime does not support.
 
     Raises: errors of loading and running; MISSING_PACKAGE without onnxruntime.
     """
@@ -126,7 +126,7 @@ class _WrittenProgram:
         self._path = path
         self._function = function
         self._left = left
-        self.engine = _ORACLE if target == _ORACLE_FORMAT else session.api.default_engine()
+        self.engine = _ORACLE if target == _ORACLE_FORMAT else session.api.engine_for_one_run()
         self.state = commonir.State()
 
     def run(self, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
@@ -145,7 +145,7 @@ class _WrittenProgram:
         )
 
     def _run_with_onnxruntime(self, inputs: Mapping[str, Array]) -> Mapping[str, Array] | None:
-        """Returns the outputs; None if onnxruntime does not support the file, and the default engine runs it then."""
+        """Returns the outputs; None if onnxruntime does not support the file: another engine runs it then."""
         api = self._session.api
         try:
             return api.run_with_onnxruntime(
@@ -157,7 +157,7 @@ class _WrittenProgram:
                 options=api.engine_options(time_limit_seconds=self._left.seconds),
             )
         except DiagnosticError as error:
-            self.engine = api.default_engine()
+            self.engine = api.engine_for_one_run()
             self._session.findings.extend(_not_by_the_oracle(error, self._path))
             return None
 
@@ -180,7 +180,7 @@ def _explanation(
             source,
             api.load(path),
             inputs,
-            engines=(api.default_engine(), engine),
+            engines=(api.engine_for_one_run(), engine),
             function=function,
             seed=check.seed,
             rtol=rtol,

@@ -24,7 +24,7 @@ _ARCHIVES = (".npz", ".safetensors")
 
 
 class Ran(NamedTuple):
-    """A run: the function, its explicit and all its inputs, its outputs, and the final states."""
+    """A run: the function, its explicit and all its inputs, its outputs, the final states, and the engine."""
 
     program: Module
     function: str | None
@@ -32,6 +32,7 @@ class Ran(NamedTuple):
     drawn: Mapping[str, Array]
     outputs: Mapping[str, Array]
     state: State
+    engine: str
 
 
 class SaveOptions(Protocol):
@@ -47,8 +48,6 @@ class SaveOptions(Protocol):
     def save_state(self) -> str | None: ...
     @property
     def values(self) -> str: ...
-    @property
-    def engine(self) -> str | None: ...
     @property
     def seed(self) -> int: ...
     @property
@@ -83,8 +82,7 @@ def save_runs(
     if options.save is not None:
         saved["outputs"] = options.save
         if options.save.lower().endswith(_JSON):
-            engine = options.engine or api.default_engine()
-            _save_json(session, options.save, outputs, [ran.outputs for ran in runs], engine)
+            _save_json(session, options.save, outputs, [ran.outputs for ran in runs], runs[0].engine)
         elif options.save == options.save_inputs:
             saved = {"inputs and outputs": options.save}
             both = (stored.in_one_archive(i, o.items()) for i, o in zip(inputs, outputs, strict=True))
@@ -116,7 +114,7 @@ def _all_arrays(
         ran.program,
         ran.drawn,
         options.values,
-        engine=options.engine,
+        engine=ran.engine,
         function=ran.function,
         seed=options.seed,
         dims=parse_dims(options.dims, "--set"),

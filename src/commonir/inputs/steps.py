@@ -19,10 +19,11 @@ Array = NDArray[Any]
 
 
 class Steps(NamedTuple):
-    """The inputs of the first step, and the outputs of all steps."""
+    """The inputs of the first step, the outputs of all steps, and the engine that ran them."""
 
     inputs: dict[str, Array]
     outputs: dict[str, Array]
+    engine: str
 
 
 def inputs_by_step(function: Function, inputs: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:

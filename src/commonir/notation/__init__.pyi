@@ -55,9 +55,12 @@ from commonir.notation.ranges import pieces_by_position as pieces_by_position
 from commonir.notation.ranges import ranges as ranges
 from commonir.notation.ranges import resolve as resolve
 from commonir.notation.ranges import shape_of as shape_of
+from commonir.notation.traversal import Visit as Visit
 from commonir.notation.traversal import children as children
 from commonir.notation.traversal import free as free
+from commonir.notation.traversal import mapped as mapped
 from commonir.notation.traversal import put as put
+from commonir.notation.traversal import replace as replace
 from commonir.notation.traversal import replace_accesses as replace_accesses
 from commonir.notation.traversal import rewrite as rewrite
 from commonir.notation.traversal import walk as walk

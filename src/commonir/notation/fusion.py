@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from commonir.notation.expressions import Access, Expr, Fold, Join, Kernel, Tensor, name_of
 from commonir.notation.ranges import piece_extents, ranges, resolve, shape_of
-from commonir.notation.traversal import free, put, replace_accesses, rewrite, walk, with_children
+from commonir.notation.traversal import Visit, free, mapped, put, replace_accesses, rewrite, walk, with_children
 from commonir.symbolic import Dim, index, names, plain, substitute, within
 from commonir.symbolic.constraints import Constraint, require
 from commonir.symbolic.errors import NotationError
@@ -60,15 +60,11 @@ def _bound(e: Expr) -> Iterator[str]:
 
 def with_extents(e: Expr, extents: Mapping[str, Dim]) -> Expr:
     """Returns the expression with explicit extents in every join."""
-    done: dict[Expr, Expr] = {}
 
-    def visit(x: Expr) -> Expr:
-        if x not in done:
-            joined = Join(x.along, x.pieces, piece_extents(x, extents)) if isinstance(x, Join) else x
-            done[x] = with_children(joined, visit)
-        return done[x]
+    def joined(x: Expr, visit: Visit) -> Expr:
+        return with_children(Join(x.along, x.pieces, piece_extents(x, extents)) if isinstance(x, Join) else x, visit)
 
-    return visit(e)
+    return mapped(e, joined)
 
 
 class _Fusion:

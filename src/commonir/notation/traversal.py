@@ -57,6 +57,31 @@ def with_children(e: Expr, new: Callable[[Expr], Expr]) -> Expr:
             return e
 
 
+Visit = Callable[[Expr], Expr]
+
+
+def mapped(e: Expr, change: Callable[[Expr, Visit], Expr]) -> Expr:
+    """Returns the expression as `change` makes it of each different expression inside, once.
+
+    `change` receives an expression and a function that maps another one: `with_children(x, visit)` maps those directly
+    inside `x`.
+    """
+    done: dict[Expr, Expr] = {}
+
+    def visit(x: Expr) -> Expr:
+        result = done.get(x)
+        if result is None:
+            result = done[x] = change(x, visit)
+        return result
+
+    return visit(e)
+
+
+def replace(e: Expr, known: Mapping[Expr, Expr]) -> Expr:
+    """Returns the expression with others in place of those that are known."""
+    return mapped(e, lambda x, visit: known[x] if x in known else with_children(x, visit))
+
+
 def rewrite(
     e: Expr, position: Callable[[Dim], Dim], fold_over: Callable[[tuple[str, ...]], tuple[str, ...]] = lambda over: over
 ) -> Expr:
@@ -65,15 +90,8 @@ def rewrite(
 
     Raises: NotationError when `position` turns the index of a join into more than an index.
     """
-    done: dict[Expr, Expr] = {}
 
-    def visit(x: Expr) -> Expr:
-        result = done.get(x)
-        if result is None:
-            result = done[x] = rebuilt(x)
-        return result
-
-    def rebuilt(x: Expr) -> Expr:
+    def rebuilt(x: Expr, visit: Visit) -> Expr:
         match x:
             case Position(at=at):
                 moved = position(at)
@@ -90,23 +108,17 @@ def rewrite(
             case _:
                 return with_children(x, visit)
 
-    return visit(e)
+    return mapped(e, rebuilt)
 
 
 def replace_accesses(e: Expr, new: Callable[[Access], Expr]) -> Expr:
     """Returns the expression with every access replaced, innermost first."""
-    done: dict[Expr, Expr] = {}
 
-    def visit(x: Expr) -> Expr:
-        result = done.get(x)
-        if result is None:
-            result = with_children(x, visit)
-            if isinstance(result, Access):
-                result = new(result)
-            done[x] = result
-        return result
+    def replaced(x: Expr, visit: Visit) -> Expr:
+        result = with_children(x, visit)
+        return new(result) if isinstance(result, Access) else result
 
-    return visit(e)
+    return mapped(e, replaced)
 
 
 def put(e: Expr, values: Mapping[str, Dim]) -> Expr:
@@ -115,18 +127,10 @@ def put(e: Expr, values: Mapping[str, Dim]) -> Expr:
     An index that a nested fold binds is a different index, even under the same name.
     Raises: NotationError when a value mentions an index that a fold inside binds; rename the fold first.
     """
-    done: dict[Expr, Expr] = {}
-
-    def visit(x: Expr) -> Expr:
-        result = done.get(x)
-        if result is None:
-            result = done[x] = _put(x, values, visit)
-        return result
-
-    return visit(e)
+    return mapped(e, lambda x, visit: _put(x, values, visit))
 
 
-def _put(e: Expr, values: Mapping[str, Dim], visit: Callable[[Expr], Expr]) -> Expr:
+def _put(e: Expr, values: Mapping[str, Dim], visit: Visit) -> Expr:
     """Returns the expression with free indices replaced; `visit` does the same for what is inside."""
     relevant = {n: v for n, v in values.items() if n in free(e)}
     if not relevant:

@@ -221,6 +221,15 @@ def default_engine_name() -> str:
     return named or ("numpy" if find_spec("llvmlite") is None else "native")
 
 
+def engine_name_for_one_run() -> str:
+    """Returns the name of the engine of a program that runs once where none is named.
+
+    It is the one in the environment variable `COMMONIR_ENGINE`; without it `numpy`, since compiling takes longer than
+    a run.
+    """
+    return os.environ.get(ENGINE_VARIABLE) or "numpy"
+
+
 def chosen_engine(name: str | None) -> Engine:
     """Returns the engine with a name, the default engine for None.
 

@@ -8,7 +8,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from commonir.api import default_engine
+from commonir.api import engine_for_one_run
 from commonir.cli.main import main
 
 from tests.oracles import oracle
@@ -85,7 +85,7 @@ def test_file_that_onnxruntime_does_not_take_is_checked_by_another_engine(
     try:
         runtime.InferenceSession(out)
     except Exception:  # noqa: BLE001  whatever onnxruntime raises for what it does not take
-        assert f"check against {default_engine()}, 1 set of inputs" in output.out
+        assert f"check against {engine_for_one_run()}, 1 set of inputs" in output.out
         assert "warning[W0701]: onnxruntime does not support the written file" in output.err
     else:
         assert "check against onnxruntime, 1 set of inputs" in output.out

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import commonir as cir
-from commonir.api import default_engine
+from commonir.api import engine_for_one_run
 from commonir.base.diagnostics import DiagnosticError, ExitStatus
 from commonir.cli.main import main
 from commonir.dialects import core
@@ -89,7 +89,7 @@ def test_program_without_a_file_format_is_written_as_text(tmp_path: Path) -> Non
     comparison = cir.compare(a, b, repro=tmp_path)
     assert comparison.first_divergence is not None
     assert comparison.first_divergence.name == "angle"
-    engine = default_engine()
+    engine = engine_for_one_run()
     assert (tmp_path / "command.txt").read_text() == (
         f"cir compare a.mlir b.mlir @inputs.npz --engines {engine},{engine} --rtol 0.0001\n"
     )

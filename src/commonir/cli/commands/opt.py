@@ -190,7 +190,7 @@ def opt(
         if output != "-":
             _write_counts(out, *summaries)
             if errors:
-                write_agreement(Agreement([errors], session.api.default_engine(), None), "", out)
+                write_agreement(Agreement([errors], session.api.engine_for_one_run(), None), "", out)
         _write_reports(session.err if output == "-" else out, reports, legality if is_explained else None)
 
     return Answer(answer.result, write, answer.status)

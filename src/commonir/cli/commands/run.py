@@ -98,7 +98,8 @@ class RunOptions(NamedTuple):
 @click.option(
     "--engine",
     metavar="NAME",
-    help="Run with this engine; `cir doctor` lists them. The default is native where it is installed, else numpy.",
+    help="Run with this engine; `cir doctor` lists them. The default is numpy for a single run, and for --steps native"
+    " where it is installed.",
     shell_complete=completed("engines"),
 )
 @function_option("Run this function")
@@ -245,7 +246,7 @@ def _run(
 ) -> Ran:
     """Runs a program as the options say."""
     api = session.api
-    drawn, outputs = api.run_steps(
+    ran = api.run_steps(
         program,
         inputs,
         steps=options.steps,
@@ -264,7 +265,7 @@ def _run(
         parallel=options.parallel,
         findings=session.findings,
     )
-    return Ran(program, function, inputs, drawn, outputs, state)
+    return Ran(program, function, inputs, ran.inputs, ran.outputs, state, ran.engine)
 
 
 def _count_of_sets(options: RunOptions, stored: int) -> int:
@@ -352,7 +353,7 @@ def _compared(
         ran.program,
         outputs,
         expected,
-        engine=options.engine,
+        engine=ran.engine,
         function=ran.function,
         rtol=options.rtol,
         atol=options.atol,
@@ -363,7 +364,7 @@ def _compared(
         ran.program,
         expected,
         ran.drawn,
-        engines=() if options.engine is None else (options.engine,),
+        engines=(ran.engine,),
         function=ran.function,
         seed=options.seed,
         rtol=options.rtol,

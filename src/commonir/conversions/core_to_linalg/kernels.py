@@ -36,10 +36,12 @@ from commonir.notation import (
     Position,
     Tensor,
     View,
+    Visit,
     children,
     free,
     identity,
     index,
+    mapped,
     names_of_axes,
     pieces_by_position,
     replace_accesses,
@@ -127,6 +129,9 @@ class _Kernel:
 
     def without_folds(self, e: Expr) -> Expr:
         """The expression with a read of its values in place of each fold."""
+        return mapped(e, self._without_fold)
+
+    def _without_fold(self, e: Expr, visit: Visit) -> Expr:
         if isinstance(e, Fold):
             if e not in self.made:
                 axes = list(free(e))
@@ -135,7 +140,7 @@ class _Kernel:
                 shape = tuple([self.extents[i] for i in axes])
                 self.made[e] = Tensor(name, shape, e.dtype)[tuple([index(i) for i in axes])]
             return self.made[e]
-        return with_children(e, self.without_folds)
+        return with_children(e, visit)
 
     def mapped(self, body: Expr, axes: Sequence[str]) -> Value:
         """The values of an expression without folds for all values of some indices."""

@@ -21,7 +21,9 @@ from commonir.notation import (
     Kernel,
     Position,
     Tensor,
+    Visit,
     free,
+    mapped,
     names_of_axes,
     piece_extents,
     put,
@@ -181,15 +183,8 @@ def with_distinct_folds(body: Expr, extents: dict[str, Dim]) -> Expr:
     """
     used = set(free(body))
     numbers = count()
-    done: dict[Expr, Expr] = {}
 
-    def visit(e: Expr) -> Expr:
-        result = done.get(e)
-        if result is None:
-            result = done[e] = distinct(e)
-        return result
-
-    def distinct(e: Expr) -> Expr:
+    def distinct(e: Expr, visit: Visit) -> Expr:
         if isinstance(e, Fold):
             clash = [i for i in e.over if i in used]
             if clash:
@@ -200,7 +195,7 @@ def with_distinct_folds(body: Expr, extents: dict[str, Dim]) -> Expr:
                 return Fold(e.fn, tuple([fresh.get(i, i) for i in e.over]), visit(inner))
         return with_children(e, visit)
 
-    return visit(body)
+    return mapped(body, distinct)
 
 
 def _unused(name: str, extents: Mapping[str, Dim]) -> str:
@@ -251,19 +246,15 @@ def _is_short(extent: Dim) -> bool:
 
 def _without_folds_over(e: Expr, ones: Mapping[str, Dim]) -> Expr:
     """Returns the expression with folds over indices of one value replaced by their body."""
-    done: dict[Expr, Expr] = {}
 
-    def visit(x: Expr) -> Expr:
-        result = done.get(x)
-        if result is None:
-            result = with_children(x, visit)
-            if isinstance(result, Fold) and any(i in ones for i in result.over):
-                over = tuple([i for i in result.over if i not in ones])
-                result = Fold(result.fn, over, result.body) if over else result.body
-            done[x] = result
+    def without(x: Expr, visit: Visit) -> Expr:
+        result = with_children(x, visit)
+        if isinstance(result, Fold) and any(i in ones for i in result.over):
+            over = tuple([i for i in result.over if i not in ones])
+            return Fold(result.fn, over, result.body) if over else result.body
         return result
 
-    return visit(e)
+    return mapped(e, without)
 
 
 def _merged(kernel: LoopKernel, layouts: Layouts) -> LoopKernel:

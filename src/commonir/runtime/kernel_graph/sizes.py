@@ -13,6 +13,8 @@ from commonir.notation import (
     Kernel,
     Padded,
     Tensor,
+    Visit,
+    mapped,
     replace_accesses,
     rewrite,
     walk,
@@ -42,12 +44,12 @@ def _with_known_joins(body: Expr, known: Callable[[Dim], Dim]) -> Expr:
     if not any(isinstance(e, Join) for e in walk(body)):
         return body
 
-    def visit(e: Expr) -> Expr:
+    def joined(e: Expr, visit: Visit) -> Expr:
         if isinstance(e, Join) and e.extents is not None:
             e = Join(e.along, e.pieces, tuple(map(known, e.extents)))
         return with_children(e, visit)
 
-    return visit(body)
+    return mapped(body, joined)
 
 
 def _read(a: Access, known: Callable[[Dim], Dim]) -> Access:

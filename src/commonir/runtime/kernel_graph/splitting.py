@@ -20,10 +20,10 @@ from commonir.notation import (
     Tensor,
     free,
     put,
+    replace,
     replace_accesses,
     rewrite,
     walk,
-    with_children,
 )
 from commonir.notation.digits import digits_of, with_digits
 from commonir.runtime.kernel_graph.contraction import contraction_of
@@ -150,7 +150,7 @@ class _Splitting:
 
     def _replace(self, result: Expr) -> None:
         node = self._node
-        body = _with(node.kernel.body, self._fold, result)
+        body = replace(node.kernel.body, {self._fold: result})
         used = {*_axes(node), *free(body), *[i for e in walk(body) if isinstance(e, Fold) for i in e.over]}
         extents = {i: n for i, n in self._extents.items() if i in used}
         self._graph.replace_kernel(node, Kernel(node.kernel.axes, body), extents)
@@ -197,14 +197,3 @@ def _as_digits(position: DimExpr, size: Dim, extents: Mapping[str, Dim]) -> _Cha
         digits.insert(0, (i, extents[i], steps[i]))
         expected = expected * extents[i]
     return _Channel(tuple(digits), size) if expected == size else None
-
-
-def _with(body: Expr, old: Expr, new: Expr) -> Expr:
-    done: dict[Expr, Expr] = {old: new}
-
-    def visit(e: Expr) -> Expr:
-        if e not in done:
-            done[e] = with_children(e, visit)
-        return done[e]
-
-    return visit(body)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.notation import Access, Apply, Expr, Fold, Kernel, Tensor, free, index, walk, with_children
+from commonir.notation import Access, Apply, Expr, Fold, Kernel, Tensor, free, index, replace, walk
 from commonir.runtime.kernel_graph.contraction import is_stored
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec, evaluated
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
@@ -81,7 +81,4 @@ def _with_dense(graph: KernelGraph, node: KernelNode, factors: list[Expr], *, ar
         graph.constants[name] = evaluated(made, graph.constants) if are_computed else empty
         tensors[e] = Access(Tensor(name, tuple(shape), e.dtype), at)
 
-    def visit(e: Expr) -> Expr:
-        return tensors[e] if e in tensors else with_children(e, visit)
-
-    return KernelNode(node.name, Kernel(node.kernel.axes, visit(node.kernel.body)), node.extents, node.spec)
+    return KernelNode(node.name, Kernel(node.kernel.axes, replace(node.kernel.body, tensors)), node.extents, node.spec)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from commonir.base.tuples import NamedTuple
-from commonir.notation import Fold, Guard, put, walk, with_children
+from commonir.notation import Fold, Guard, Visit, mapped, put, walk, with_children
 from commonir.notation.expressions import Expr
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, read_of
 from commonir.symbolic import Dim, floor_div, index, linear_in, names
@@ -84,17 +84,11 @@ def _of_residue(kernel: LoopKernel, s: _Stretch, residue: int) -> LoopKernel:
 
 def _with_folded(e: Expr, name: str, value: Dim) -> Expr:
     """Returns an expression whose folds over an index take other values of it."""
-    done: dict[Expr, Expr] = {}
 
-    def visit(x: Expr) -> Expr:
-        result = done.get(x)
-        if result is None:
-            if isinstance(x, Fold) and name in x.over:
-                # The body is not inside the fold while its index is replaced.
-                result = Fold(x.fn, x.over, put(x.body, {name: value}))
-            else:
-                result = with_children(x, visit)
-            done[x] = result
-        return result
+    def taken(x: Expr, visit: Visit) -> Expr:
+        if isinstance(x, Fold) and name in x.over:
+            # The body is not inside the fold while its index is replaced.
+            return Fold(x.fn, x.over, put(x.body, {name: value}))
+        return with_children(x, visit)
 
-    return visit(e)
+    return mapped(e, taken)

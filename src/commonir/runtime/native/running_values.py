@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from commonir.base.tuples import NamedTuple
-from commonir.notation import Apply, Const, Expr, Fold, Position, free, identity, put, with_children
+from commonir.notation import Apply, Const, Expr, Fold, Position, free, identity, put, replace
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel
 from commonir.symbolic import Dim, index, plain
 
@@ -83,11 +83,4 @@ def _running(e: Fold, kernel: LoopKernel) -> _Found | None:
 
 def elements_of(kernel: LoopKernel, running: RunningValues) -> LoopKernel:
     """Returns the kernel with the elements in place of running values: its reads are those of a pass."""
-    elements: dict[Expr, Expr] = {r.fold: r.element for r in running.folds}
-
-    def visit(e: Expr) -> Expr:
-        if e not in elements:
-            elements[e] = with_children(e, visit)
-        return elements[e]
-
-    return kernel._replace(body=visit(kernel.body))
+    return kernel._replace(body=replace(kernel.body, {r.fold: r.element for r in running.folds}))

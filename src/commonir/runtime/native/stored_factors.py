@@ -17,7 +17,19 @@ from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType
-from commonir.notation import Access, Apply, Cast, Const, Expr, Kernel, Tensor, free, index, walk, with_children
+from commonir.notation import (
+    Access,
+    Apply,
+    Cast,
+    Const,
+    Expr,
+    Kernel,
+    Tensor,
+    free,
+    index,
+    replace,
+    walk,
+)
 from commonir.runtime.interpreter.evaluation import evaluate_kernel, rounds_to_half
 from commonir.runtime.kernel_graph.layouts import layout_of
 from commonir.runtime.native.factors import elements_of, factor_of
@@ -106,12 +118,7 @@ class Table(NamedTuple):
 
 def _of_all_codes(expr: Expr, part: Part) -> Expr:
     """Returns an expression that reads its codes from a vector of all of them."""
-    codes = Access(Tensor(_CODES, (1 << part.bits,), part.expr.dtype), [index("code")])
-
-    def visit(e: Expr) -> Expr:
-        return codes if e is part.expr else with_children(e, visit)
-
-    return visit(expr)
+    return replace(expr, {part.expr: Access(Tensor(_CODES, (1 << part.bits,), part.expr.dtype), [index("code")])})
 
 
 def _sources(e: Expr) -> tuple[str, ...]:

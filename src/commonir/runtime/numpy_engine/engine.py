@@ -1,4 +1,4 @@
-"""The default engine: graphs of kernels as numpy calls, planned once for each set of sizes."""
+"""The engine for single runs: graphs of kernels as numpy calls, planned once for each set of sizes."""
 
 from __future__ import annotations
 

@@ -31,9 +31,11 @@ from commonir.notation import (
     Padded,
     Position,
     Tensor,
+    Visit,
     free,
     identity,
     index,
+    mapped,
     put,
     resolve,
     walk,
@@ -112,7 +114,7 @@ def _sharing_axes(kernel: LoopKernel) -> Expr:
     What a fold computes and the result needs again is then one array: the exponentials of a softmax.
     """
 
-    def visit(e: Expr) -> Expr:
+    def shared(e: Expr, visit: Visit) -> Expr:
         if isinstance(e, Fold):
             for k in e.over:
                 used = {*free(e), *e.over}
@@ -122,7 +124,7 @@ def _sharing_axes(kernel: LoopKernel) -> Expr:
                     e = Fold(e.fn, over, put(e.body, {k: index(same[-1])}))
         return with_children(e, visit)
 
-    return visit(kernel.body)
+    return mapped(kernel.body, shared)
 
 
 def _blocks(kernel: LoopKernel, folded: set[str]) -> Iterator[dict[str, tuple[int, int]]]:
