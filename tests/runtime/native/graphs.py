@@ -12,6 +12,7 @@ from commonir.ir.module import Module
 from commonir.ods import Op
 from commonir.ods.traits import Terminator
 from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
+from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
@@ -48,6 +49,7 @@ def graph_of(module: Module) -> KernelGraph | None:
     for v in function.outputs:
         builder.output(v)
     fuse_nodes(builder.graph)
+    fuse_column_groups(builder.graph)
     split_folds(builder.graph)
     return builder.graph
 

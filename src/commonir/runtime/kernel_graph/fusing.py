@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from math import prod
 
@@ -98,6 +98,11 @@ def _is_fused(graph: KernelGraph, node: KernelNode, fusion: Fusion) -> bool:
         producers = {epilogue.name: epilogue}
     if not producers:
         return False
+    return compute_within(graph, node, producers)
+
+
+def compute_within(graph: KernelGraph, node: KernelNode, producers: Mapping[str, KernelNode]) -> bool:
+    """Replaces what a node reads by the expressions of the nodes that compute it; returns whether that is possible."""
     kernels = {n: Kernel(p.kernel.axes, p.kernel.body, tuple(p.extents.items())) for n, p in producers.items()}
     try:
         kernel = fuse(Kernel(node.kernel.axes, node.kernel.body, tuple(node.extents.items())), kernels)
@@ -117,7 +122,7 @@ def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode, fu
     if producer.is_view:
         inside = max([len(a.tensor.steps) for a in producer.accesses], default=0)
         return inside + max([len(a.tensor.steps) for a in accesses], default=0) <= MOST_VIEWS
-    if may_exceed_bits(producer.kernel) or any(_is_rounded(a, node) for a in accesses):
+    if may_exceed_bits(producer.kernel) or any(is_rounded(a, node) for a in accesses):
         return False
     if graph.is_constant(producer):
         decodes = fusion.repeats and graph.decodes(producer)
@@ -172,7 +177,7 @@ def _is_read_once(a: Access, producer: KernelNode, node: KernelNode) -> bool:
     return element_count([node.extents[i] for i in free(a)]) == element_count(producer.spec.shape)
 
 
-def _is_rounded(a: Access, node: KernelNode) -> bool:
+def is_rounded(a: Access, node: KernelNode) -> bool:
     """Returns whether a conversion rounds what an access reads; computed values would not be rounded there."""
     return any(isinstance(e, Cast) and e.body is a and rounds_to_half(a, e.dtype) for e in walk(node.kernel.body))
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime
+from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
@@ -44,6 +45,7 @@ def compiled(graph: KernelGraph, target: Target) -> CompiledProgram:
 def generated_program(graph: KernelGraph, target: Target) -> GeneratedProgram:
     """Returns the code of a graph, whose nodes are fused. Raises: NotCompiled."""
     fuse_nodes(graph)
+    fuse_column_groups(graph)
     split_folds(graph)
     layouts = assign_layouts(graph)
     use_strips(graph, layouts)

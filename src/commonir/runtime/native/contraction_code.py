@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import f32
-from commonir.notation import Access, Apply, Expr, Fold, children, free, walk
+from commonir.notation import Access, Apply, Expr, Fold, children, free
 from commonir.runtime.kernel_graph.contraction import factor_read, is_stored
 from commonir.runtime.kernel_graph.loop_kernel import Layouts, LoopKernel
 from commonir.runtime.native.expression_code import Buffer
@@ -56,7 +56,8 @@ class Plan(NamedTuple):
 
     `column` is the axis that vectors run along, `rows` are those of the left factor alone, `batch` the others. `sums`
     are folded, in the order of memory of the left factor. `factor` is the right one in the kernel; a `stored`
-    one has steps of 1.
+    one has steps of 1. `others` are further sums of the same left factor, whose right factors are other columns of the
+    same constant: they differ in their start, and in the names of folded indices.
     """
 
     kernel: LoopKernel
@@ -69,6 +70,12 @@ class Plan(NamedTuple):
     sums: tuple[str, ...]
     factor: Expr
     stored: StoredFactor | None = None
+    others: tuple[tuple[Fold, Factor], ...] = ()
+
+    @property
+    def folds(self) -> tuple[Fold, ...]:
+        """All sums."""
+        return (self.fold, *[fold for fold, _ in self.others])
 
     def extent(self, name: str) -> Dim:
         """Returns the range of an index."""
@@ -81,11 +88,12 @@ class Plan(NamedTuple):
 
     @property
     def right_form(self) -> tuple[Dim, ...]:
-        """The elements of its tensor that the right factor reads, in order: the start, then a step and an extent for
-        each index.
+        """The elements of its tensor that the right factors read, in order: where each starts, then a step and an
+        extent for each index.
         """
         order = (*self.sums, self.column)
-        return (self.right.start, *[d for i in order for d in (self.right.steps[i], self.extent(i))])
+        starts = [self.right.start, *[right.start for _, right in self.others]]
+        return (*starts, *[d for i in order for d in (self.right.steps[i], self.extent(i))])
 
     def reads_beside(self) -> set[str]:
         """Returns the tensors that the kernel reads besides its right factor."""
@@ -107,18 +115,36 @@ class Plan(NamedTuple):
 
 def plan_of(kernel: LoopKernel, layouts: Layouts, constants: Mapping[str, Array], target: Target) -> Plan | None:
     """Returns the plan of a simplified kernel; None if it has no contraction that tiles pay for."""
-    if not kernel.axes or kernel.steps[-1] != 1:
+    folds = kernel.folds()
+    if not kernel.axes or kernel.steps[-1] != 1 or not folds or any(fold.dtype is not f32 for fold in folds):
         return None
-    for fold in kernel.folds():
-        if fold.fn == "add" and fold.dtype is f32 and isinstance(fold.body, Apply) and fold.body.fn == "multiply":
-            plan = _plan(kernel, fold, fold.body.args, layouts, constants, target)
-            if plan is not None and _is_only_fold(kernel, fold):
-                return plan
-    return None
+    plans: list[Plan] = []
+    for fold in folds:
+        if fold.fn != "add" or not isinstance(fold.body, Apply) or fold.body.fn != "multiply":
+            return None
+        plan = _plan(kernel, fold, fold.body.args, layouts, constants, target)
+        if plan is None or (plans and not _differs_in_start(plan, plans[0])):
+            return None
+        plans.append(plan)
+    return plans[0]._replace(others=tuple([(plan.fold, plan.right) for plan in plans[1:]]))
 
 
-def _is_only_fold(kernel: LoopKernel, fold: Fold) -> bool:
-    return [e for e in walk(kernel.body) if isinstance(e, Fold)] == [fold]
+def _differs_in_start(plan: Plan, other: Plan) -> bool:
+    """Returns whether all of two sums is equal but where their right factors start in a tensor."""
+    names = dict(zip(plan.sums, other.sums, strict=False))
+
+    def form(p: Plan, factor: Factor) -> object:
+        return factor.name, {names.get(i, i) if p is plan else i: step for i, step in factor.steps.items()}
+
+    return (
+        plan.stored is None
+        and other.stored is None
+        and len(plan.sums) == len(other.sums)
+        and all(plan.extent(i) == other.extent(k) for i, k in names.items())
+        and plan.left.start == other.left.start
+        and form(plan, plan.left) == form(other, other.left)
+        and form(plan, plan.right) == form(other, other.right)
+    )
 
 
 def _plan(
@@ -178,13 +204,29 @@ def _distance(step: Dim) -> int:
 
 def packed(plan: Plan, array: Array, tile: Tile, lanes: int) -> Array:
     """Returns a constant right factor in panels."""
-    return in_panels(factor_matrix(plan, array), tile.vectors, lanes)
+    return in_panels(factor_matrix(plan, array, lanes), tile.vectors * len(plan.folds), lanes)
 
 
-def factor_matrix(plan: Plan, array: Array) -> Array:
-    """Returns a constant right factor with an axis for all summed indices, and one for columns."""
-    view = elements_of(plan.right, array, (*plan.sums, plan.column), plan.kernel.extents)
-    return view.reshape(-1, view.shape[-1])
+def factor_matrix(plan: Plan, array: Array, lanes: int) -> Array:
+    """Returns a constant right factor with an axis for all summed indices, and one for columns.
+
+    Columns of several sums are one matrix, in which a vector of each follows that of another.
+    """
+    order = (*plan.sums, plan.column)
+    views = [
+        elements_of(plan.right._replace(start=right.start), array, order, plan.kernel.extents)
+        for right in (plan.right, *[right for _, right in plan.others])
+    ]
+    matrices = [view.reshape(-1, view.shape[-1]) for view in views]
+    if len(matrices) == 1:
+        return matrices[0]
+    terms, columns = matrices[0].shape
+    vectors = -(-columns // lanes)
+    out = np.zeros((terms, vectors, len(matrices), lanes), array.dtype)
+    for n, matrix in enumerate(matrices):
+        padded = np.pad(matrix, ((0, 0), (0, vectors * lanes - columns)))
+        out[:, :, n] = padded.reshape(terms, vectors, lanes)
+    return out.reshape(terms, -1)
 
 
 class ContractionCode:
@@ -200,7 +242,8 @@ class ContractionCode:
         is_static = all(isinstance(plan.extent(i), int) for i in plan.rows)
         self._rows: Dim = rows if is_static else _product(map(plan.extent, plan.rows))
         registers = (1, 1) if plan.stored is None else plan.stored.registers
-        self.tile = tile_of(self._rows, plan.extent(plan.column), target, *registers)
+        self._sums = len(plan.folds)
+        self.tile = tile_of(self._rows, plan.extent(plan.column), target, *registers, sums=self._sums)
         self._ranges: list[_Range] = []
 
     def emit(self, packed_pointer: Packed) -> None:
@@ -234,7 +277,8 @@ class ContractionCode:
             return False
         terms, columns, rows = [n for n in sizes if isinstance(n, int)]
         width = tile.vectors * self._lanes
-        return width < columns and terms * columns * F32.bits // 8 <= SMALL_PANELS and rows >= MANY_TILES * tile.rows
+        size_bytes = terms * columns * self._sums * F32.bits // 8
+        return width < columns and size_bytes <= SMALL_PANELS and rows >= MANY_TILES * tile.rows
 
     def _rows_first(self, units: Units, packed_pointer: LlvmValue) -> None:
         """Adds the tiles of all panels for each tile of rows."""
@@ -256,7 +300,8 @@ class ContractionCode:
                 self._tile(i, rows, j, mask, self._packed_columns(j, -(-left // lanes), packed_pointer))
 
     def _packed_columns(self, j: LlvmValue, vectors: int, packed_pointer: LlvmValue) -> Columns:
-        pointer = self._f.element(packed_pointer, j * self._code.size(self._plan.terms), "float")
+        pointer = self._f.element(packed_pointer, j * self._code.size(self._plan.terms * self._sums), "float")
+        vectors *= self._sums
         return self._columns_at(pointer, vectors, self._packed_steps(vectors))
 
     def _batches(self, over: Sequence[str], units: Units, packed_pointer: Packed) -> None:
@@ -405,13 +450,15 @@ class ContractionCode:
     def _finish(
         self, position: Mapping[str, LlvmValue], j: LlvmValue, sums: Sequence[LlvmValue], mask: LlvmValue | None
     ) -> None:
-        """Adds what follows the sums of a row, and stores the results."""
+        """Adds what follows the sums of a row, and stores the results; sums of the same columns are neighbours."""
         plan, code = self._plan, self._code
         with code.bound_all(position):
-            for v, x in enumerate(sums):
-                last = mask if v == len(sums) - 1 else None
+            vectors = len(sums) // self._sums
+            for v in range(vectors):
+                last = mask if v == vectors - 1 else None
                 with code.bound(plan.column, j + v * self._lanes, self._lanes, last):
-                    code.assume(plan.fold, x)
+                    for fold, x in zip(plan.folds, sums[v * self._sums :], strict=False):
+                        code.assume(fold, x)
                     code.store(code.value(plan.kernel.body), plan.kernel, self._out)
 
 

@@ -269,9 +269,9 @@ class _NodeWriter:
         layouts = {name: self._layout(name) for name in reads}
         kernel = simplified(loops, layouts)
         plan = plan_of(kernel, layouts, self._graph.constants, self._target)
-        if plan is not None and not (plan.stored or self._is_packed(plan) or _has_columns(plan)):
+        if plan is not None and not (plan.stored or self._is_packed(plan) or (_has_columns(plan) and not plan.others)):
             plan = None
-        return _Part(loops, kernel, plan, cost_of(kernel, plan.fold if plan is not None else None))
+        return _Part(loops, kernel, plan, cost_of(kernel, plan.folds if plan is not None else ()))
 
     def _emit(self, part: _Part, reads: Sequence[str], out: Buffer) -> None:
         """Adds the loops of a part: tiles for a contraction, else a loop for each axis."""
@@ -287,7 +287,8 @@ class _NodeWriter:
         used = plan.reads_beside() if packs or plan.stored is not None else reads
         code = self._code({name: self._buffer(name) for name in reads if name in used})
         code.start(kernel)
-        winograd = winograd_plan(plan) if packs and self._target.fast_math != "none" else None
+        may_transform = packs and not plan.others and self._target.fast_math != "none"
+        winograd = winograd_plan(plan) if may_transform else None
         if winograd is not None:
             tiles = WinogradCode(code, self.function, self._target, winograd, out)
             tiles.emit(self._transformed(winograd, tiles.tile))

@@ -52,12 +52,12 @@ def _pairs(plan: Plan) -> int:
 
 def packed_pairs(plan: Plan, array: Array, tile: Tile, lanes: int) -> Array:
     """Returns a constant right factor in panels of pairs, each in the 32 bits of a number."""
-    matrix = factor_matrix(plan, array)
+    matrix = factor_matrix(plan, array, lanes)
     terms, columns = matrix.shape
     padded = np.zeros((2 * _pairs(plan), columns), dtype_of("bf16"))
     padded[:terms] = matrix
     pairs = padded.reshape(-1, 2, columns).transpose(0, 2, 1)
-    return in_panels(np.ascontiguousarray(pairs).view(np.float32)[:, :, 0], tile.vectors, lanes)
+    return in_panels(np.ascontiguousarray(pairs).view(np.float32)[:, :, 0], tile.vectors * len(plan.folds), lanes)
 
 
 def add_pair_products(f: Function, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
@@ -146,7 +146,8 @@ class PairContractionCode(ContractionCode):
         assert isinstance(packed_pointer, LlvmValue)
         # A panel is one unit, so all of it is to be done.
         del units
-        pointer = f.element(packed_pointer, j * _pairs(self._plan), F32.scalar)
+        pointer = f.element(packed_pointer, j * (_pairs(self._plan) * self._sums), F32.scalar)
+        vectors *= self._sums
         steps = (f.integer(vectors * self._lanes),)
         columns = PlainColumns(f, LlvmType(F32.scalar, self._lanes), pointer, vectors, steps)
         whole = self._block // rows * rows

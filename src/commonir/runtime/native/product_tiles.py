@@ -22,6 +22,9 @@ Array = NDArray[Any]
 SYMBOLIC_ROWS = 64
 """The number of rows that tiles are chosen for where it is not known."""
 
+MOST_VECTORS = 8
+"""The most vectors of a tile with several sums for each column."""
+
 UNROLLED_TERMS = 4
 """Terms that are added in one round of a loop."""
 
@@ -33,20 +36,24 @@ class Tile(NamedTuple):
     vectors: int
 
 
-def tile_of(rows: Dim, columns: Dim, target: Target, fixed: int = 1, each: int = 1) -> Tile:
+def tile_of(rows: Dim, columns: Dim, target: Target, fixed: int = 1, each: int = 1, *, sums: int = 1) -> Tile:
     """Returns the tile with the fewest cycles, counting what tiles compute twice or in vain.
 
-    Besides the sums, `fixed` registers are in use, and `each` for every vector of columns.
+    Besides the sums, `fixed` registers are in use, and `each` for every vector of columns. For each column there are so
+    many `sums`.
     """
     m = rows if isinstance(rows, int) else SYMBOLIC_ROWS
     vectors = -(-(columns if isinstance(columns, int) else SYMBOLIC_ROWS) // target.lanes())
     best, result = float("inf"), Tile(1, 1)
     for nv in (1, 2, 3, 4):
+        used = nv * sums
+        if nv > 1 and used > MOST_VECTORS:
+            break
         for mr in range(1, min(m, 24) + 1):
-            if mr * nv + each * nv + fixed > target.registers + (nv == 4) and mr * nv > 1:
+            if mr * used + each * used + fixed > target.registers + (used == 4) and mr * nv > 1:
                 continue
             full, rest = divmod(vectors, nv)
-            cycles = -(-m // mr) * (full * _cycles(mr, nv) + (_cycles(mr, rest) if rest else 0))
+            cycles = -(-m // mr) * (full * _cycles(mr, used) + (_cycles(mr, rest * sums) if rest else 0))
             if cycles < best:
                 best, result = cycles, Tile(mr, nv)
     return result

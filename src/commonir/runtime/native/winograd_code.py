@@ -133,7 +133,7 @@ def transformed_weights(w: WinogradPlan, array: Array, vectors: int, lanes: int)
     """Returns the transformed weights in panels, for each position of a tile one after another."""
     plan, g = w.plan, np.array(w.transform.weights)
     counts = [w.count(i) for i in plan.sums]
-    matrix = factor_matrix(plan, array).astype(np.float64).reshape(*counts, -1)
+    matrix = factor_matrix(plan, array, lanes).astype(np.float64).reshape(*counts, -1)
     order = [plan.sums.index(i) for i in (w.window_y, w.window_x, w.channel)]
     of_points = np.einsum("py,qx,yxck->pqck", g, g, matrix.transpose(*order, len(order)))
     matrices = of_points.reshape(-1, *of_points.shape[2:]).astype(np.float32)

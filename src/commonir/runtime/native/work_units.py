@@ -10,7 +10,7 @@ Threads do not appear here: how many units make a block that a thread takes is d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
 
@@ -167,10 +167,10 @@ def rounds_of_unit(kernel: LoopKernel, over: Sequence[str], last: str, step: int
     return max(1, points_of([kernel.extents[last]]) * rows // (ENOUGH_UNITS * step))
 
 
-def cost_of(kernel: LoopKernel, contraction: Fold | None = None) -> int:
+def cost_of(kernel: LoopKernel, contractions: Container[Expr] = ()) -> int:
     """Returns an estimate of the cost of a kernel, in multiplications and additions of a contraction.
 
-    Every expression is computed once for each point of the indices that it depends on, except for a contraction.
+    Every expression is computed once for each point of the indices that it depends on, except for contractions.
     """
     cost = LOOP_COST * points_of([kernel.extents[a] for a in kernel.axes])
     pending: list[Expr] = [kernel.body]
@@ -182,8 +182,8 @@ def cost_of(kernel: LoopKernel, contraction: Fold | None = None) -> int:
         seen.add(e)
         names = free(e.body) if isinstance(e, Fold) else free(e)
         points = points_of([kernel.extents[i] for i in dict.fromkeys(names)])
-        cost += points * (1 if e is contraction else _cost_of_one(e))
-        if e is not contraction:
+        cost += points * (1 if e in contractions else _cost_of_one(e))
+        if e not in contractions:
             pending += children(e)
     return cost
 
