@@ -20,7 +20,7 @@ from commonir.ir.data import ArrayData
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, bf16, f16, f32
-from commonir.runtime.native.compiler import host_target
+from commonir.llvm.compiler import host_target
 from commonir.symbolic import symbol
 
 from tests.ahead_of_time.programs import COUNTED_LOOKUP, DECODE, SWAP, engine_outputs

@@ -12,7 +12,7 @@ from commonir.ahead_of_time.entry_code import Interface, storage_dtype
 from commonir.ahead_of_time.entry_points import EntryPoint
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, TensorType
-from commonir.runtime.native.target import Target
+from commonir.llvm.target import Target
 
 
 def _words(text: str) -> Iterable[str]:

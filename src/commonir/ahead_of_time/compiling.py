@@ -31,9 +31,9 @@ from commonir.base.text import format_bytes
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Function as ProgramFunction
-from commonir.runtime.native.compiler import host_target
-from commonir.runtime.native.llvm_ir import I32, POINTER, Function, LlvmType, LlvmValue, Module
-from commonir.runtime.native.target import Target
+from commonir.llvm.compiler import host_target
+from commonir.llvm.llvm_ir import I32, POINTER, Function, LlvmType, LlvmValue, Module
+from commonir.llvm.target import Target
 
 
 class CompileOptions(NamedTuple):

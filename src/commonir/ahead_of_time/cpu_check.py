@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 
 from commonir.base.tuples import NamedTuple
-from commonir.runtime.native.llvm_ir import I32, I64, Function, LlvmValue, Module, Variable
-from commonir.runtime.native.target import Target
+from commonir.llvm.llvm_ir import I32, I64, Function, LlvmValue, Module, Variable
+from commonir.llvm.target import Target
 
 
 class CpuidBit(NamedTuple):

@@ -20,15 +20,15 @@ from commonir.base.codes import NOT_COMPILED_WHOLE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, TensorType
+from commonir.llvm.element_code import loaded_value, stored_value
+from commonir.llvm.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
+from commonir.llvm.target import Target
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Arena, Lifetime, arena_of
 from commonir.runtime.kernel_graph.execution import MAX_ELEMENTS
-from commonir.runtime.native.element_code import loaded_value, stored_value
 from commonir.runtime.native.expression_code import Scratch
 from commonir.runtime.native.graph_code import storage_of
 from commonir.runtime.native.kernel_code import KernelCode
-from commonir.runtime.native.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
 from commonir.runtime.native.program import MAIN
-from commonir.runtime.native.target import Target
 from commonir.runtime.native.work_units import WorkDivision
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim

@@ -17,6 +17,8 @@ from commonir.ir.interface import NO_PORT, Port
 from commonir.ir.module import Function
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, Type, string
+from commonir.llvm.scalar_functions import NotCompiled
+from commonir.llvm.target import Target
 from commonir.notation import Constraint
 from commonir.ods import Op, source_path
 from commonir.ods.traits import Terminator
@@ -25,8 +27,6 @@ from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.native.compiling import generated_program
 from commonir.runtime.native.program import CompiledProgram
-from commonir.runtime.native.scalar_functions import NotCompiled
-from commonir.runtime.native.target import Target
 from commonir.runtime.ports import names_of
 from commonir.symbolic import Dim, extreme, index, substitute
 from commonir.symbolic.dims import symbols_in

@@ -16,8 +16,8 @@ from commonir.ahead_of_time.cpu_check import checked_features
 from commonir.base.codes import WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
-from commonir.runtime.native.compiler import emitted, llvm_binding, machine_of, parsed
-from commonir.runtime.native.target import Target, target_of
+from commonir.llvm.compiler import emitted, llvm_binding, machine_of, parsed
+from commonir.llvm.target import Target, target_of
 
 _TARGETS = ("x86_64-linux-gnu", "aarch64-linux-gnu", "arm64-apple-macosx", "x86_64-pc-windows-msvc")
 _PROCESSORS = MappingProxyType(

@@ -14,7 +14,7 @@ from commonir.ahead_of_time.linking import SUFFIXES, link
 from commonir.base.files import atomic_files, created_folders
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Function
-from commonir.runtime.native.compiler import host_target
+from commonir.llvm.compiler import host_target
 
 
 class WrittenProgram(NamedTuple):

@@ -13,6 +13,7 @@ from commonir.conversions.conversion import ENTRY_POINTS as CONVERSIONS
 from commonir.conversions.conversion import Conversions
 from commonir.formats.format import ENTRY_POINTS as FORMATS
 from commonir.formats.format import Formats
+from commonir.llvm.compiled_cache import compiled_folder, most_bytes
 from commonir.ods import Dialects
 from commonir.ods.dialect import ENTRY_POINTS as DIALECTS
 from commonir.passes.definition import ENTRY_POINTS as PASSES
@@ -20,7 +21,6 @@ from commonir.passes.definition import Passes
 from commonir.reports import CacheReport, DoctorReport, EngineReport, FormatReport, PackageReport, PluginReport
 from commonir.runtime.engine import ENTRY_POINTS as ENGINES
 from commonir.runtime.engine import Engines, default_engine_name
-from commonir.runtime.native.compiled_cache import compiled_folder, most_bytes
 from commonir.tablegen import installed_headers
 
 _OWN_PACKAGE = "commonir"

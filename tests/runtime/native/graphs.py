@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.ir.module import Module
+from commonir.llvm.code_loading import loaded_code
+from commonir.llvm.compiler import host_target, object_code
+from commonir.llvm.target import Target, target_of
 from commonir.ods import Op
 from commonir.ods.traits import Terminator
 from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
@@ -18,12 +21,9 @@ from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
-from commonir.runtime.native.code_loading import loaded_code
-from commonir.runtime.native.compiler import host_target, object_code
 from commonir.runtime.native.compiling import constants_of
 from commonir.runtime.native.graph_code import code_of
 from commonir.runtime.native.program import MAIN
-from commonir.runtime.native.target import Target, target_of
 from commonir.runtime.native.team import Team
 from commonir.runtime.native.workers import Workers
 from commonir.runtime.values import compute_dtype

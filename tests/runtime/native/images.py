@@ -13,8 +13,8 @@ from commonir.ir.data import ArrayData
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
+from commonir.llvm.compiler import host_target
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
-from commonir.runtime.native.compiler import host_target
 from commonir.symbolic import Dim
 
 from tests.runtime.native.graphs import Width, graph_of, of_width, run_guarded

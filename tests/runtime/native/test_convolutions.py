@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
+from commonir.llvm.compiler import host_target
 from commonir.runtime.kernel_graph.layouts import assign_layouts
-from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.compiling import constants_of
 from commonir.runtime.native.graph_code import code_of
 

@@ -15,14 +15,14 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f16, f32, i64
+from commonir.llvm.compiler import host_target, object_code
+from commonir.llvm.target import target_of
 from commonir.runtime.engine import EngineOptions
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime, arena_of
 from commonir.runtime.kernel_graph.execution import GraphStep
 from commonir.runtime.kernel_graph.layouts import assign_layouts
-from commonir.runtime.native.compiler import host_target, object_code
 from commonir.runtime.native.engine import ENGINE
 from commonir.runtime.native.graph_code import code_of
-from commonir.runtime.native.target import target_of
 from commonir.symbolic import symbol
 
 from tests.oracles import require_package

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import commonir as cir
+from commonir.llvm.scalar_functions import NotCompiled
 from commonir.runtime.kernel_graph.execution import DIRECT_ELEMENTS
 from commonir.runtime.native import engine as native
-from commonir.runtime.native.scalar_functions import NotCompiled
 
 SIZE = 4 * DIRECT_ELEMENTS
 """Programs on fewer elements are not compiled for a first run, whatever the engine."""

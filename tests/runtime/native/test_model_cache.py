@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 import commonir as cir
 from commonir.base.codes import EXECUTION_FAILED
+from commonir.llvm.code_image import is_loadable
+from commonir.llvm.compiled_cache import VARIABLE
 from commonir.runtime.engine import Executable
 from commonir.runtime.native import model_cache as caching
-from commonir.runtime.native.code_image import is_loadable
-from commonir.runtime.native.compiled_cache import VARIABLE
 
 pytestmark = pytest.mark.skipif(not is_loadable(), reason="programs are stored on Linux on x86-64")
 

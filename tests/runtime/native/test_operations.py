@@ -11,11 +11,11 @@ import pytest
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
+from commonir.llvm.compiler import host_target
+from commonir.llvm.scalar_functions import NotCompiled
 from commonir.ods import Form
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 from commonir.runtime.kernel_graph.graph import KernelGraph
-from commonir.runtime.native.compiler import host_target
-from commonir.runtime.native.scalar_functions import NotCompiled
 from commonir.runtime.values import computed, declared
 
 from tests.oracles import require_package

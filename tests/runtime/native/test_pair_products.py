@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from commonir.base.arrays import dtype_of
 from commonir.dialects import core
 from commonir.ir.types import TensorType, f32
+from commonir.llvm.compiler import host_target
 from commonir.runtime.engine import EngineOptions
 from commonir.runtime.native import pair_products
-from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.engine import ENGINE
 
 from tests.oracles import require_package

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from commonir.dialects import core
 from commonir.ir.types import TensorType, f32, i32
+from commonir.llvm.compiler import host_target
 from commonir.runtime.kernel_graph.loop_kernel import loop_kernels
-from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.running_values import with_running_values
 from commonir.symbolic import symbol
 

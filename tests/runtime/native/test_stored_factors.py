@@ -18,11 +18,11 @@ from commonir.dialects import core
 from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i4, i8, i64, u1, u2, u3, u4, u6, u8
+from commonir.llvm.compiler import host_target
+from commonir.llvm.target import Target
 from commonir.runtime.kernel_graph.layouts import assign_layouts
-from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.compiling import constants_of
 from commonir.runtime.native.graph_code import code_of
-from commonir.runtime.native.target import Target
 
 from tests.oracles import require_package
 from tests.runtime.native.graphs import graph_of, run_guarded

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f16, f32
+from commonir.llvm.compiler import host_target
 from commonir.runtime.kernel_graph import strips
 from commonir.runtime.kernel_graph.layouts import assign_layouts
-from commonir.runtime.native.compiler import host_target
 
 from tests.oracles import require_package
 from tests.runtime.native.graphs import Width, graph_of, of_width, run_guarded

@@ -19,10 +19,10 @@ from commonir import api
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.types import TensorType, f32, i64
+from commonir.llvm.compiler import host_target
+from commonir.llvm.scalar_functions import NotCompiled
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 from commonir.runtime.native import compiled_graph, steps_code, work_units, workers
-from commonir.runtime.native.compiler import host_target
-from commonir.runtime.native.scalar_functions import NotCompiled
 from commonir.runtime.native.sharing_choice import SharingChoice
 from commonir.runtime.native.workers import Workers
 from commonir.runtime.values import computed, declared

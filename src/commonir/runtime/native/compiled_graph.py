@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from commonir.base.codes import RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
+from commonir.llvm.code_loading import CodeLibrary, loaded_code
+from commonir.llvm.target import Target
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, arena_of
 from commonir.runtime.limits import OutOfRange
-from commonir.runtime.native.code_loading import CodeLibrary, loaded_code
 from commonir.runtime.native.output_arrays import OutputArrays
 from commonir.runtime.native.program import MAIN, CompiledProgram
 from commonir.runtime.native.sharing_choice import SharingChoice
-from commonir.runtime.native.target import Target
 
 if TYPE_CHECKING:
     from commonir.runtime.kernel_graph.timing import OnKernel

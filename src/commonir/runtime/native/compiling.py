@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
+from commonir.llvm.compiler import object_code
+from commonir.llvm.target import Target
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime
 from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
@@ -16,10 +18,8 @@ from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
-from commonir.runtime.native.compiler import object_code
 from commonir.runtime.native.graph_code import GraphCode, code_of
 from commonir.runtime.native.program import CompiledProgram, Intermediate, ProgramTensor
-from commonir.runtime.native.target import Target
 from commonir.runtime.values import compute_dtype
 
 LARGE_PAGES = 1 << 22

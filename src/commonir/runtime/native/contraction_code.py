@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import f32
+from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
+from commonir.llvm.target import Target
 from commonir.notation import Access, Apply, Expr, Fold, children, free
 from commonir.runtime.kernel_graph.contraction import factor_read, is_stored
 from commonir.runtime.kernel_graph.loop_kernel import Layouts, LoopKernel
 from commonir.runtime.native.expression_code import Buffer
 from commonir.runtime.native.factors import Factor, elements_of, factor_of
 from commonir.runtime.native.kernel_code import KernelCode
-from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.runtime.native.product_tiles import (
     Columns,
     PlainColumns,
@@ -34,7 +35,6 @@ from commonir.runtime.native.product_tiles import (
 )
 from commonir.runtime.native.stored_columns import Pointers, StoredColumns, columns_of
 from commonir.runtime.native.stored_factors import StoredFactor, stored_factor
-from commonir.runtime.native.target import Target
 from commonir.runtime.native.work_units import Units
 from commonir.symbolic import Dim, ceil_div
 

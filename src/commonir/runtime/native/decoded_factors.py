@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.llvm.target import Target
 from commonir.notation import Access, Apply, Expr, Fold, Kernel, Tensor, free, index, replace, walk
 from commonir.runtime.kernel_graph.contraction import is_stored
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec, evaluated
@@ -18,7 +19,6 @@ from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.kernel_graph.loop_kernel import loop_kernels, simplified
 from commonir.runtime.native.contraction_code import Plan, plan_of
 from commonir.runtime.native.residues import split_residues
-from commonir.runtime.native.target import Target
 from commonir.runtime.native.winograd_code import winograd_plan
 
 Array = NDArray[Any]

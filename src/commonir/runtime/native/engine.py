@@ -11,15 +11,15 @@ from commonir.base.codes import MISSING_PACKAGE
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.plugins import warn
 from commonir.ir.module import Module
+from commonir.llvm.compiler import host_target
+from commonir.llvm.scalar_functions import NotCompiled
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, OperationTime
 from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.timing import RunTimes
-from commonir.runtime.native.compiler import host_target
 from commonir.runtime.native.compiling import compiled
 from commonir.runtime.native.pair_products import PAIRS
 from commonir.runtime.native.rounds import RepeatableCode
-from commonir.runtime.native.scalar_functions import NotCompiled
 from commonir.runtime.native.workers import Workers, available_threads
 from commonir.runtime.nesting import with_loops
 from commonir.runtime.seeding import with_seeds

@@ -11,6 +11,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, f32
+from commonir.llvm.element_code import converted_integer, loaded_value, rounded, stored_value
+from commonir.llvm.llvm_ir import BOOL, F32, I64, Function, LlvmType, LlvmValue
+from commonir.llvm.scalar_functions import (
+    NotCompiled,
+    applied,
+    combined,
+    converted,
+    reduced_lanes,
+    register_type,
+    start_of,
+)
+from commonir.llvm.target import Target
 from commonir.notation import (
     Access,
     Apply,
@@ -36,21 +48,9 @@ from commonir.runtime.kernel_graph.loop_kernel import (
     read_of,
     vector_index_of,
 )
-from commonir.runtime.native.element_code import converted_integer, loaded_value, rounded, stored_value
-from commonir.runtime.native.llvm_ir import BOOL, F32, I64, Function, LlvmType, LlvmValue
 from commonir.runtime.native.loop_order import ACCUMULATORS, is_small
 from commonir.runtime.native.position_code import LoopScope, PositionCode
 from commonir.runtime.native.program import Check
-from commonir.runtime.native.scalar_functions import (
-    NotCompiled,
-    applied,
-    combined,
-    converted,
-    reduced_lanes,
-    register_type,
-    start_of,
-)
-from commonir.runtime.native.target import Target
 from commonir.runtime.native.work_units import Units
 from commonir.symbolic import (
     Dim,

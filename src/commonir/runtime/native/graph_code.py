@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
+from commonir.llvm.llvm_ir import I64, POINTER, Function, LlvmValue, Module
+from commonir.llvm.target import Target
 from commonir.notation import Expr
 from commonir.runtime.kernel_graph.canonical import canonical_key
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips
@@ -21,7 +23,6 @@ from commonir.runtime.native.contraction_code import ContractionCode, Plan, pack
 from commonir.runtime.native.decoded_factors import decode_factors
 from commonir.runtime.native.expression_code import Buffer, Scratch
 from commonir.runtime.native.kernel_code import KernelCode
-from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmValue, Module
 from commonir.runtime.native.packed_codes import pack_codes
 from commonir.runtime.native.pair_products import PairContractionCode, packed_pairs, uses_pairs
 from commonir.runtime.native.product_tiles import Tile
@@ -30,7 +31,6 @@ from commonir.runtime.native.residues import split_residues
 from commonir.runtime.native.steps_code import add_steps
 from commonir.runtime.native.stored_factors import Part, StoredFactor, Table
 from commonir.runtime.native.strip_code import PartCall, StripCode, layout_of_part, strip_count
-from commonir.runtime.native.target import Target
 from commonir.runtime.native.winograd_code import WinogradCode, WinogradPlan, transformed_weights, winograd_plan
 from commonir.runtime.native.work_units import WorkDivision, cost_of, is_worth_dividing, points_of
 from commonir.runtime.values import compute_dtype

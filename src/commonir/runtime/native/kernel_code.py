@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from commonir.llvm.llvm_ir import Function, LlvmValue
+from commonir.llvm.scalar_functions import (
+    combined,
+)
+from commonir.llvm.target import Target
 from commonir.notation import (
     Fold,
     Join,
@@ -15,7 +20,6 @@ from commonir.runtime.kernel_graph.loop_kernel import (
     vector_axis,
 )
 from commonir.runtime.native.expression_code import Buffer, ExpressionCode, Scratch
-from commonir.runtime.native.llvm_ir import Function, LlvmValue
 from commonir.runtime.native.loop_order import (
     ACCUMULATORS,
     KeptElements,
@@ -29,10 +33,6 @@ from commonir.runtime.native.loop_order import (
 from commonir.runtime.native.position_code import LoopScope
 from commonir.runtime.native.program import Check
 from commonir.runtime.native.running_values import RunningValues, elements_of, with_running_values
-from commonir.runtime.native.scalar_functions import (
-    combined,
-)
-from commonir.runtime.native.target import Target
 from commonir.runtime.native.transposed_reads import TransposedRead, transposed, transposed_read
 from commonir.runtime.native.work_units import Units, WorkDivision, axes_of_units, rounds_of_unit
 from commonir.symbolic import (

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from commonir.base.file_cache import FileCache
 from commonir.base.tuples import NamedTuple
 from commonir.base.version import __version__
+from commonir.llvm.code_image import is_loadable
+from commonir.llvm.compiled_cache import compiled_cache
 from commonir.runtime.limits import reporting_out_of_range
-from commonir.runtime.native.code_image import is_loadable
-from commonir.runtime.native.compiled_cache import compiled_cache
 from commonir.runtime.native.compiled_graph import CompiledGraph
 from commonir.runtime.native.program import CompiledProgram
 from commonir.runtime.native.stored_programs import description_of, program_of, sections_of

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
+from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
+from commonir.llvm.target import Target
 from commonir.runtime.kernel_graph.strips import even_part
 from commonir.runtime.native.contraction_code import ContractionCode, Packed, Plan, factor_matrix
-from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.runtime.native.product_tiles import PlainColumns, ProductTile, TermRange, Tile, in_panels
-from commonir.runtime.native.target import Target
 from commonir.runtime.native.work_units import Units
 
 Array = NDArray[np.generic]

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 
+from commonir.llvm.llvm_ir import I32, Function, LlvmType, LlvmValue, Region
 from commonir.notation import (
     Expr,
 )
-from commonir.runtime.native.llvm_ir import I32, Function, LlvmType, LlvmValue, Region
 from commonir.symbolic import (
     Atom,
     Dim,

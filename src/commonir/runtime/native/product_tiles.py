@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
-from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue, Variable
-from commonir.runtime.native.target import Target
+from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue, Variable
+from commonir.llvm.target import Target
 from commonir.symbolic import Dim
 
 Array = NDArray[Any]

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
+from commonir.llvm.target import Target
 from commonir.runtime.kernel_graph.buffers import Lifetime
-from commonir.runtime.native.target import Target
 
 if TYPE_CHECKING:
     from commonir.symbolic import Dim

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
+from commonir.llvm.code_loading import loaded_code
+from commonir.llvm.compiler import object_code
+from commonir.llvm.target import Target
 from commonir.runtime.kernel_graph.loops import Rounds, Slice, State
-from commonir.runtime.native.code_loading import loaded_code
 from commonir.runtime.native.compiled_graph import CompiledGraph
-from commonir.runtime.native.compiler import object_code
 from commonir.runtime.native.program import MAIN
-from commonir.runtime.native.target import Target
 
 Array = NDArray[Any]
 

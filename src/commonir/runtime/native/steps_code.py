@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
+from commonir.llvm.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module
+from commonir.llvm.target import Target
 from commonir.runtime.native.expression_code import Scratch
 from commonir.runtime.native.kernel_code import KernelCode
-from commonir.runtime.native.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module
 from commonir.runtime.native.program import MAIN, KernelCall
-from commonir.runtime.native.target import Target
 from commonir.runtime.native.team_code import (
     BLOCKS_PER_THREAD,
     DONE,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from commonir.llvm.element_code import loaded_value
+from commonir.llvm.llvm_ir import F32, I32, Function, LlvmType, LlvmValue
+from commonir.llvm.scalar_functions import applied, converted, register_type
 from commonir.notation import Apply, Cast, Const, Expr
-from commonir.runtime.native.element_code import loaded_value
-from commonir.runtime.native.llvm_ir import F32, I32, Function, LlvmType, LlvmValue
 from commonir.runtime.native.product_tiles import UNROLLED_TERMS, Columns
-from commonir.runtime.native.scalar_functions import applied, converted, register_type
 from commonir.runtime.native.stored_factors import PERMUTED, Part, StoredFactor, Table
 
 Values = Mapping[tuple[Expr, int], LlvmValue]

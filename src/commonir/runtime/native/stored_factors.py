@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType
+from commonir.llvm.scalar_functions import NotCompiled
+from commonir.llvm.target import Target
 from commonir.notation import (
     Access,
     Apply,
@@ -34,8 +36,6 @@ from commonir.runtime.interpreter.evaluation import evaluate_kernel, rounds_to_h
 from commonir.runtime.kernel_graph.layouts import layout_of
 from commonir.runtime.native.factors import elements_of, factor_of
 from commonir.runtime.native.product_tiles import in_panels
-from commonir.runtime.native.scalar_functions import NotCompiled
-from commonir.runtime.native.target import Target
 from commonir.runtime.values import compute_dtype, declared_dtype
 from commonir.symbolic import Dim
 

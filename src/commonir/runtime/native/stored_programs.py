@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.file_cache import ALIGNMENT, Entry, Write
+from commonir.llvm.target import Target
 from commonir.runtime.kernel_graph.buffers import Lifetime
 from commonir.runtime.native.program import Check, CompiledProgram, Intermediate, KernelCall, ProgramTensor
-from commonir.runtime.native.target import Target
 
 if TYPE_CHECKING:
     from commonir.symbolic import Dim

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from commonir.base.tuples import NamedTuple
+from commonir.llvm.llvm_ir import I64, POINTER, Function, LlvmValue, Module
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT
 from commonir.runtime.kernel_graph.graph import Strips
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.kernel_graph.strips import FIRST_ROW, outer_symbol
-from commonir.runtime.native.llvm_ir import I64, POINTER, Function, LlvmValue, Module
 from commonir.runtime.native.work_units import ALL_UNITS
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim

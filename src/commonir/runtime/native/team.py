@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.llvm.code_loading import CodeLibrary
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT
-from commonir.runtime.native.code_loading import CodeLibrary
 from commonir.runtime.native.team_code import (
     FAULTS,
     HELP,

@@ -16,8 +16,8 @@ cache.
 
 from __future__ import annotations
 
-from commonir.runtime.native.llvm_ir import Module
-from commonir.runtime.native.target import Target
+from commonir.llvm.llvm_ir import Module
+from commonir.llvm.target import Target
 
 RUN_SHARED = "run_shared"
 """The function that computes the graph with the team, called by the thread that needs the result."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.base.tuples import NamedTuple
+from commonir.llvm.llvm_ir import Function, LlvmValue
 from commonir.notation import Access
 from commonir.runtime.kernel_graph.loop_kernel import Layouts, LoopKernel, read_of
-from commonir.runtime.native.llvm_ir import Function, LlvmValue
 from commonir.symbolic import linear_in, names
 
 

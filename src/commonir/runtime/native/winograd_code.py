@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
+from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
+from commonir.llvm.target import Target
 from commonir.runtime.kernel_graph.strips import even_part
 from commonir.runtime.native.contraction_code import Plan, factor_matrix
 from commonir.runtime.native.expression_code import Buffer
 from commonir.runtime.native.kernel_code import KernelCode
-from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.runtime.native.product_tiles import Columns, PlainColumns, ProductTile, TermRange, in_panels, tile_of
-from commonir.runtime.native.target import Target
 
 Array = NDArray[Any]
 Matrix = tuple[tuple[float, ...], ...]

@@ -14,9 +14,9 @@ from collections.abc import Callable, Container, Generator, Iterable, Mapping, S
 from contextlib import contextmanager
 from math import prod
 
+from commonir.llvm.llvm_ir import Function, LlvmValue
 from commonir.notation import Access, Apply, Expr, Fold, children, free
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel
-from commonir.runtime.native.llvm_ir import Function, LlvmValue
 from commonir.symbolic import Dim
 
 BLOCK_COST = 1 << 17

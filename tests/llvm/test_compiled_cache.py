@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commonir.runtime.native.code_image import LoadedImage, image_of, is_loadable
-from commonir.runtime.native.compiled_cache import VARIABLE, cached_object_code, compiled_cache, most_bytes
-from commonir.runtime.native.compiler import host_target, object_code
+from commonir.llvm.code_image import LoadedImage, image_of, is_loadable
+from commonir.llvm.compiled_cache import VARIABLE, cached_object_code, compiled_cache, most_bytes
+from commonir.llvm.compiler import host_target, object_code
 
 TEXT = """
 @factors = private unnamed_addr constant [4 x i64] [i64 2, i64 3, i64 5, i64 7]

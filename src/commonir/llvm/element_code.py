@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from commonir.ir.types import ElementType
-from commonir.runtime.native.llvm_ir import Function, LlvmType, LlvmValue
-from commonir.runtime.native.scalar_functions import register_type
+from commonir.llvm.llvm_ir import Function, LlvmType, LlvmValue
+from commonir.llvm.scalar_functions import register_type
 
 
 def converted_integer(f: Function, x: LlvmValue, scalar: str, *, is_signed: bool) -> LlvmValue:

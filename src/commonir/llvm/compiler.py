@@ -15,8 +15,8 @@ from typing import Any
 
 from commonir.base.codes import MISSING_PACKAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
-from commonir.runtime.native.compiled_cache import cached_object_code
-from commonir.runtime.native.target import Target, target_of
+from commonir.llvm.compiled_cache import cached_object_code
+from commonir.llvm.target import Target, target_of
 
 _PASSES = ("sroa", "simplify_cfg", "loop_rotate", "instruction_combine", "new_gvn", "aggressive_dce", "simplify_cfg")
 """The passes before code is generated. Vectors, unrolled loops and what moves out of loops are chosen before: LLVM's O2

@@ -4,7 +4,7 @@ A `Region` is the body of a loop or a branch. Its lines join those of the region
 code can still be added before it: what does not depend on a loop is computed outside of it, wherever it is first
 needed. Variables are stack slots, which LLVM turns into registers.
 
-This module knows neither kernels nor machines. Source: LLVM language reference, LLVM 22.
+Source: LLVM language reference, LLVM 22.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from commonir.base.cache_folder import cache_folder
 from commonir.base.file_cache import FileCache
-from commonir.runtime.native.target import Target
+from commonir.llvm.target import Target
 
 VARIABLE = "COMMONIR_CACHE_MB"
 """The environment variable that has the most megabytes of the cache."""

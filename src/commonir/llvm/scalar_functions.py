@@ -12,9 +12,9 @@ from types import MappingProxyType
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType
+from commonir.llvm.elementary import ELEMENTARY
+from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.notation import identity
-from commonir.runtime.native.elementary import ELEMENTARY
-from commonir.runtime.native.llvm_ir import F32, Function, LlvmType, LlvmValue
 
 
 class NotCompiled(Exception):

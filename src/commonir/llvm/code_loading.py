@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-from commonir.runtime.native.code_image import LoadedImage, image_of, is_loadable
-from commonir.runtime.native.target import Target
+from commonir.llvm.code_image import LoadedImage, image_of, is_loadable
+from commonir.llvm.target import Target
 
 
 class CodeLibrary(Protocol):
@@ -29,6 +29,6 @@ def loaded_code(object_code: bytes, target: Target) -> CodeLibrary:
         # Systems may forbid executable memory to all but chosen libraries.
         with suppress(OSError):
             return LoadedImage(image)
-    from commonir.runtime.native.compiler import Library  # noqa: PLC0415  loads llvmlite
+    from commonir.llvm.compiler import Library  # noqa: PLC0415  loads llvmlite
 
     return Library([object_code], target)

@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from commonir.ir.types import ElementType, boolean, f32, f64, i8, i32, u8
+from commonir.llvm.compiler import host_target
 from commonir.notation import FUNCTIONS, Kernel, Tensor, call, indices
 from commonir.runtime.interpreter.array_functions import ARRAY_FUNCTIONS
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec
-from commonir.runtime.native.compiler import host_target
 from commonir.runtime.values import compute_dtype
 
 from tests.oracles import require_package

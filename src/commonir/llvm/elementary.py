@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf, nan
 from types import MappingProxyType
 
-from commonir.runtime.native.llvm_ir import Function, LlvmValue
+from commonir.llvm.llvm_ir import Function, LlvmValue
 
 ElementaryFunction = Callable[[Function, LlvmValue], LlvmValue]
 
