@@ -15,7 +15,7 @@ from commonir.dialects import core
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
-from commonir.runtime.native.compiler import host_target
+from commonir.llvm.compiler import host_target
 from commonir.runtime.native.pair_products import PAIRS
 from commonir.symbolic import Dim, symbol
 
