@@ -1,7 +1,7 @@
 """One step of a language model with its weights in single precision and compressed, against onnxruntime.
 
 The compressed variants are made from an ONNX file with weights in single precision: half precision with a conversion,
-int8 with a scale for each column, int4 with a scale for each 32 terms, and tables of 16 numbers with uint4 positions.
+int8 with a scale for each column, int4 with a scale for each 32 terms, and tables of 16 and of 256 numbers.
 Each engine runs each variant in a process of its own, on one thread. Printed are the CPU times (the tenth percentile of
 the rounds), how much faster each is than the same engine in single precision, the bytes of the file, the memory that a
 process holds after its last run, files apart, and the most that it held.
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,11 +79,13 @@ def int4(name: str, w: Array) -> tuple[list[onnx.TensorProto], Nodes]:
     ]
 
 
-def palette(name: str, w: Array) -> tuple[list[onnx.TensorProto], Nodes]:
+def palette(name: str, w: Array, bits: int = 4) -> tuple[list[onnx.TensorProto], Nodes]:
     """Returns a matrix as positions in a table of quantiles, and what looks them up."""
-    table = np.quantile(w.reshape(-1)[:: max(1, w.size >> 18)], (np.arange(16) + 0.5) / 16).astype(np.float32)
+    fractions = (np.arange(1 << bits) + 0.5) / (1 << bits)
+    table = np.quantile(w.reshape(-1)[:: max(1, w.size >> 18)], fractions).astype(np.float32)
     codes = np.searchsorted((table[1:] + table[:-1]) / 2, w).astype(np.uint8)
-    tensors = [_tensor(f"{name} codes", codes, TensorProto.UINT4), _tensor(f"{name} table", table)]
+    stored = _tensor(f"{name} codes", codes, TensorProto.UINT4 if bits == 4 else None)
+    tensors = [stored, _tensor(f"{name} table", table)]
     positions = f"{name} positions"
     return tensors, [
         helper.make_node("Cast", [tensors[0].name], [positions], to=TensorProto.INT32),
@@ -92,7 +95,14 @@ def palette(name: str, w: Array) -> tuple[list[onnx.TensorProto], Nodes]:
 
 Compress = Callable[[str, Array], tuple[list[onnx.TensorProto], Nodes]]
 
-FORMS: Mapping[str, Compress | None] = {"f32": None, "f16": half, "int8": int8, "int4": int4, "palette": palette}
+FORMS: Mapping[str, Compress | None] = {
+    "f32": None,
+    "f16": half,
+    "int8": int8,
+    "int4": int4,
+    "palette": palette,
+    "palette8": partial(palette, bits=8),
+}
 
 
 def compressed(path: Path, out: Path, compress: Compress) -> None:

@@ -342,6 +342,10 @@ class Function:
         type = value.type.of(scalar)
         return self.computed(type, f"{op} {value.type} {value.text} to {type}")
 
+    def reinterpreted(self, value: LlvmValue, type: LlvmType) -> LlvmValue:
+        """Returns the bits of a value as another type of as many bits."""
+        return self.computed(type, f"bitcast {value.type} {value.text} to {type}")
+
     def call(
         self, name: str, result: LlvmType | None, *arguments: LlvmValue, flags: str = "", align: int | None = None
     ) -> LlvmValue | None:

@@ -112,6 +112,7 @@ FORMS: dict[str, Callable[[int, int], Weights]] = {
     "table of 16 halves": lambda k, n: from_table(k, n, u4, f16),
     "table of 64": lambda k, n: from_table(k, n, u6),
     "table of 256": lambda k, n: from_table(k, n, u8),
+    "table of 256 halves": lambda k, n: from_table(k, n, u8, f16),
 }
 
 TARGETS: dict[str, Callable[[Target], Target]] = {

@@ -31,6 +31,7 @@ from commonir.runtime.native.product_tiles import (
     TermRange,
     Tile,
     in_panels,
+    innermost_terms,
     tile_of,
 )
 from commonir.runtime.native.stored_columns import Pointers, StoredColumns, columns_of
@@ -244,6 +245,9 @@ class ContractionCode:
         registers = (1, 1) if plan.stored is None else plan.stored.registers
         self._sums = len(plan.folds)
         self.tile = tile_of(self._rows, plan.extent(plan.column), target, *registers, sums=self._sums)
+        self._decodes_panels = is_static and plan.stored is not None and plan.stored.is_costly and rows > self.tile.rows
+        if self._decodes_panels:
+            self.tile = tile_of(self._rows, plan.extent(plan.column), target, sums=self._sums)
         self._ranges: list[_Range] = []
 
     def emit(self, packed_pointer: Packed) -> None:
@@ -252,7 +256,8 @@ class ContractionCode:
         A unit of work is a tile: they are numbered by batch, by panel of columns, and by rows. Where all panels stay in
         the cache, it is a tile of rows with all panels: then the left factor is read, and the result written, once.
         """
-        self._ranges = _ranges(self._plan, is_packed=packed_pointer is not None)
+        has_codes = self._plan.stored is not None and not self._decodes_panels
+        self._ranges = _ranges(self._plan, is_packed=packed_pointer is not None, has_codes=has_codes)
         over = self._plan.batch
         if isinstance(packed_pointer, LlvmValue) and self._has_small_panels:
             self._rows_first(self._code.units((), self._row_tiles), packed_pointer)
@@ -359,6 +364,8 @@ class ContractionCode:
         if plan.stored is not None:
             assert isinstance(packed_pointer, Mapping)
             columns = columns_of(f, self._lanes, plan.stored, vectors, packed_pointer, j)
+            if self._decodes_panels:
+                columns = self._columns_at(self._decoded(columns), vectors, self._packed_steps(vectors))
         elif isinstance(packed_pointer, LlvmValue):
             columns = self._packed_columns(j, vectors, packed_pointer)
         elif right.steps[plan.column] == 1:
@@ -388,8 +395,7 @@ class ContractionCode:
         """Returns a panel in scratch memory, with columns gathered from where they lie."""
         f, plan, lanes = self._f, self._plan, self._lanes
         (k,) = plan.sums
-        panel = self._code.scratch.pointer
-        self._code.scratch.require(plan.terms * (vectors * lanes * F32.bits // 8))
+        panel = self._scratch_panel(vectors)
         source = f.element(self._code.buffer(plan.right.name).pointer, self._start(plan.right, j), "float")
         every = f.constant(LlvmType("i1", lanes), 1)
         across = self._code.size(plan.right.steps[plan.column])
@@ -401,6 +407,32 @@ class ContractionCode:
                 place = at * self._code.size(plan.right.steps[k]) + across * (v * lanes)
                 x = f.gather(f.element(source, place, "float"), numbers, holds, zero)
                 f.store(x, f.element(panel, at * (vectors * lanes) + v * lanes, "float"))
+        return panel
+
+    def _scratch_panel(self, vectors: int) -> LlvmValue:
+        """Returns scratch memory for a panel."""
+        self._code.scratch.require(self._plan.terms * (vectors * self._lanes * F32.bits // 8))
+        return self._code.scratch.pointer
+
+    def _decoded(self, columns: StoredColumns) -> LlvmValue:
+        """Returns a panel in scratch memory with the elements of a stored factor, which several tiles multiply with."""
+        f, sums, lanes = self._f, self._plan.sums, self._lanes
+        behind = columns.factors_behind() or [None] * columns.vectors
+
+        def add(at: Columns, depth: int, panel: LlvmValue) -> None:
+            inside = self._code.size(_product(map(self._plan.extent, sums[depth + 1 :]))) * (columns.vectors * lanes)
+            extent = self._code.size(self._plan.extent(sums[depth]))
+            if depth < len(sums) - 1:
+                with f.loop(f.integer(0), extent) as k:
+                    add(at.moved(depth, k), depth + 1, f.element(panel, k * inside, F32.scalar))
+                return
+            for k, term in innermost_terms(f, at, depth, extent):
+                for n, factor in enumerate(behind):
+                    x = term.vector(n) if factor is None else term.vector(n) * factor
+                    f.store(x, f.element(panel, k * inside + n * lanes, F32.scalar))
+
+        panel = self._scratch_panel(columns.vectors)
+        add(columns, 0, panel)
         return panel
 
     # -- rows
@@ -470,7 +502,7 @@ class _Range(NamedTuple):
     right_step: Dim
 
 
-def _ranges(plan: Plan, *, is_packed: bool) -> list[_Range]:
+def _ranges(plan: Plan, *, is_packed: bool, has_codes: bool) -> list[_Range]:
     """Returns the summed indices, of which neighbours are one range where both factors step through them as one.
 
     In panels all terms follow one another; codes of a stored factor are found by each index.
@@ -478,7 +510,7 @@ def _ranges(plan: Plan, *, is_packed: bool) -> list[_Range]:
     out: list[_Range] = []
     for name in plan.sums:
         here = _Range(plan.extent(name), plan.left.steps[name], plan.right.steps[name])
-        if out and plan.stored is None:
+        if out and not has_codes:
             before = out[-1]
             is_one = before.left_step == here.left_step * here.extent
             if is_one and (is_packed or before.right_step == here.right_step * here.extent):

@@ -64,7 +64,7 @@ def add_pair_products(f: Function, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> 
     """Returns sums to which the products of two pairs of bfloat16 in each lane are added."""
     lanes = c.type.lanes
     pairs = LlvmType("bfloat", 2 * lanes)
-    left, right = [f.computed(pairs, f"bitcast {x.type} {x.text} to {pairs}") for x in (a, b)]
+    left, right = [f.reinterpreted(x, pairs) for x in (a, b)]
     return f.called(f"llvm.x86.avx512bf16.dpbf16ps.{F32.bits * lanes}", c.type, c, left, right)
 
 

@@ -161,6 +161,22 @@ class PlainColumns(NamedTuple):
         return f.load(pointer, self.type, self.mask if n == self.vectors - 1 else None)
 
 
+def innermost_terms(f: Function, columns: Columns, depth: int, count: LlvmValue) -> Iterator[tuple[LlvmValue, Columns]]:
+    """Adds loops over the innermost terms; yields those of a round in their bodies, with the columns there."""
+    start = f.integer(0)
+    for unroll in columns.rounds(count.number):
+        if count.number is not None and start.number is not None:
+            stop = f.integer(start.number + (count.number - start.number) // unroll * unroll)
+            if stop.number == start.number:
+                continue
+        else:
+            stop = f.binary("sdiv", "sdiv", count, unroll) * unroll
+        with f.loop(start, stop, unroll) as k:
+            for u, at in enumerate(columns.neighbours(depth, k, unroll)):
+                yield k + u, at
+        start = stop
+
+
 MultiplyAdd = Callable[[Function, LlvmValue, LlvmValue, LlvmValue], LlvmValue]
 """Adds the instructions for sums to which the products of two factors are added."""
 
@@ -202,18 +218,8 @@ class ProductTile:
                         for s, part, factor in zip(of_row, inner_of_row, factors, strict=True):
                             s.set(f.fused_multiply_add(part.get(), factor, s.get()))
             return
-        count, start = here.length, f.integer(0)
-        for unroll in columns.rounds(count.number):
-            if count.number is not None and start.number is not None:
-                stop = f.integer(start.number + (count.number - start.number) // unroll * unroll)
-                if stop.number == start.number:
-                    continue
-            else:
-                stop = f.binary("sdiv", "sdiv", count, unroll) * unroll
-            with f.loop(start, stop, unroll) as k:
-                for u, at in enumerate(columns.neighbours(depth, k, unroll)):
-                    self._add_term(self._moved(left, here, k + u), at, sums)
-            start = stop
+        for k, at in innermost_terms(f, columns, depth, here.length):
+            self._add_term(self._moved(left, here, k), at, sums)
 
     def _moved(self, left: Sequence[LlvmValue], terms: TermRange, k: LlvmValue) -> list[LlvmValue]:
         """Returns the pointers to a term of each row."""

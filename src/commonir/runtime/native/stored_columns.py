@@ -19,7 +19,8 @@ class StoredColumns:
     """The columns of a panel at a term; see `Columns`.
 
     `pointers` are those to the parts there, and to tables. `values` are what was computed for outer indices, by
-    expression and number of the vector, and `codes` the words that are shifted by `shift` for the term.
+    expression and number of the vector, `words` hold the codes of the term and its neighbours, and `numbers` what was
+    looked up for all of them.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class StoredColumns:
         pointers: Pointers,
         values: Values,
         words: Values,
+        numbers: dict[tuple[Expr, int], list[LlvmValue]],
         term: int = 0,
     ) -> None:
         self._f = function
@@ -40,6 +42,7 @@ class StoredColumns:
         self._pointers = pointers
         self._values = dict(values)
         self._words = words
+        self._numbers = numbers
         self._term = term
 
     @property
@@ -58,9 +61,10 @@ class StoredColumns:
         """Returns the columns after reading what no term changes."""
         values = dict(self._values)
         for table in self._factor.tables:
+            type = self._bytes if table.code.in_planes else self._type
             for n in range(table.registers):
                 pointer = self._f.element(self._pointers[table], self._f.integer(n * self._lanes), F32.scalar)
-                values[table.expr, n - table.registers] = self._f.load(pointer, self._type)
+                values[table.expr, n - table.registers] = self._f.load(pointer, type)
         return self._with_constants(self._pointers, values, -1)
 
     def factors_behind(self) -> list[LlvmValue] | None:
@@ -85,6 +89,7 @@ class StoredColumns:
         """Returns the columns at some values of an index; see `Columns`."""
         f, group = self._f, self._factor.group
         words: dict[tuple[Expr, int], LlvmValue] = {}
+        numbers: dict[tuple[Expr, int], list[LlvmValue]] = {}
         for p in self._factor.parts:
             if p.codes_in_word > 1:
                 at = f.binary("udiv", "udiv", k, group) * (self._factor.steps(p)[depth] * self._width(p))
@@ -93,7 +98,9 @@ class StoredColumns:
                     pointer = f.element(start, f.integer(n * self._lanes), p.storage)
                     words[p.expr, n] = f.load(pointer, LlvmType(p.storage, self._lanes))
         return [
-            StoredColumns(f, self._lanes, self._factor, self._count, self._moved(depth, k + u), self._values, words, u)
+            StoredColumns(
+                f, self._lanes, self._factor, self._count, self._moved(depth, k + u), self._values, words, numbers, u
+            )
             for u in range(count)
         ]
 
@@ -104,6 +111,10 @@ class StoredColumns:
     @property
     def _type(self) -> LlvmType:
         return LlvmType(F32.scalar, self._lanes)
+
+    @property
+    def _bytes(self) -> LlvmType:
+        return LlvmType("i8", 4 * self._lanes)
 
     def _width(self, part: Part) -> int:
         return self._count * self._lanes if part.has_columns else 1
@@ -120,7 +131,7 @@ class StoredColumns:
     def _with_constants(self, pointers: Pointers, values: Values, depth: int) -> StoredColumns:
         """Returns columns that have computed what depends on the index of a depth, and on no inner one."""
         factor = self._factor
-        out = StoredColumns(self._f, self._lanes, factor, self._count, pointers, values, {})
+        out = StoredColumns(self._f, self._lanes, factor, self._count, pointers, values, {}, {})
         if depth < factor.innermost:
             for e in factor.constant_parts():
                 if factor.depth(e) == depth:
@@ -176,6 +187,8 @@ class StoredColumns:
 
     def _looked_up(self, table: Table, n: int) -> LlvmValue:
         f = self._f
+        if table.code.in_planes:
+            return self._looked_up_by_bytes(table, n)
         codes = self._code(table.code, n, is_masked=not table.registers)
         if not table.registers:
             every = f.constant(self._type.of("i1"), 1)
@@ -184,6 +197,45 @@ class StoredColumns:
         numbers = [self._values[table.expr, m - table.registers] for m in range(table.registers)]
         codes = f.splat(codes, self._lanes)
         return _permuted(f, numbers, codes)
+
+    def _looked_up_by_bytes(self, table: Table, n: int) -> LlvmValue:
+        f = self._f
+        numbers = self._numbers.get((table.expr, n))
+        if numbers is None:
+            codes = f.reinterpreted(self._words[table.code.expr, n], self._bytes)
+            registers = [self._values[table.expr, m - table.registers] for m in range(table.registers)]
+            planes = [_byte_plane(f, registers[p : p + 4], codes) for p in range(0, table.registers, 4)]
+            numbers = self._numbers[table.expr, n] = _joined(f, planes)
+        return numbers[self._term]
+
+
+def _byte_plane(f: Function, registers: Sequence[LlvmValue], codes: LlvmValue) -> LlvmValue:
+    """Returns the bytes at codes in four registers."""
+    pairs = [
+        f.called("llvm.x86.avx512.vpermi2var.qi.512", codes.type, a, codes, b)
+        for a, b in zip(registers[::2], registers[1::2], strict=True)
+    ]
+    return f.select(codes.compare("slt", 0), pairs[1], pairs[0])
+
+
+def _joined(f: Function, planes: Sequence[LlvmValue]) -> list[LlvmValue]:
+    """Returns the numbers of four terms whose first, second, ... bytes are in planes; see `Part.in_planes`."""
+    words = LlvmType("i16", 2 * PERMUTED)
+    pairs = [_interleaved(f, low, high) for low, high in zip(planes[::2], planes[1::2], strict=True)]
+    out: list[LlvmValue] = []
+    for low, high in zip(*pairs, strict=True):
+        out += _interleaved(f, f.reinterpreted(low, words), f.reinterpreted(high, words))
+    return [f.reinterpreted(x, LlvmType(F32.scalar, PERMUTED)) for x in out]
+
+
+def _interleaved(f: Function, first: LlvmValue, second: LlvmValue) -> tuple[LlvmValue, LlvmValue]:
+    """Returns the elements of two vectors in turn: of each 16 bytes the lower half, and the upper one."""
+    lanes, count = first.type.lanes, 128 // first.type.bits
+    low, high = [
+        [n + of for at in range(start, lanes, count) for n in range(at, at + count // 2) for of in (0, lanes)]
+        for start in (0, count // 2)
+    ]
+    return f.interleaved(first, second, low), f.interleaved(first, second, high)
 
 
 def _permuted(f: Function, numbers: Sequence[LlvmValue], codes: LlvmValue) -> LlvmValue:
@@ -209,4 +261,4 @@ def columns_of(
     for p in factor.parts:
         if p.has_columns:
             here[p] = f.element(here[p], j * factor.elements(p), p.storage)
-    return StoredColumns(f, lanes, factor, vectors, here, {}, {}).prepared()
+    return StoredColumns(f, lanes, factor, vectors, here, {}, {}, {}).prepared()

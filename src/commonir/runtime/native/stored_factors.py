@@ -48,6 +48,11 @@ WORD_BITS = 32
 PERMUTED = 16
 """The numbers of a table that instructions look up in a register, with the lowest bits of a code."""
 
+BYTE_PLANES = 256
+"""The numbers of a table whose bytes instructions look up: those of a first one, those of a second one, and so on."""
+
+_BYTES = {"half": 2, "bfloat": 2, "float": 4, "i8": 1, "i32": 4}
+
 _PACKED_BITS = (1, 2, 3, 4, 6)
 
 LEAST_GAIN = 0.8
@@ -60,7 +65,8 @@ class Part(NamedTuple):
     """A part of a factor that is read: an expression that is evaluated when panels are made.
 
     Of codes, `codes` is the number of different ones, else it is 0. `storage` is the LLVM type in memory. `depth` is
-    the number of the innermost summed index that it depends on, -1 if there is none.
+    the number of the innermost summed index that it depends on, -1 if there is none. `in_planes` says that the codes
+    are those of a table that is looked up by bytes, in the order in which those are joined.
     """
 
     expr: Expr
@@ -68,6 +74,7 @@ class Part(NamedTuple):
     storage: str
     depth: int
     has_columns: bool
+    in_planes: bool = False
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -77,7 +84,7 @@ class Part(NamedTuple):
     @property
     def bits(self) -> int:
         """The bits of a code."""
-        return max(1, (self.codes - 1).bit_length())
+        return 8 if self.in_planes else max(1, (self.codes - 1).bit_length())
 
     @property
     def is_signed(self) -> bool:
@@ -103,7 +110,7 @@ class Table(NamedTuple):
         return tuple([name for name in _sources(_of_all_codes(self.expr, self.code)) if name != _CODES])
 
     def numbers(self, arrays: Arrays) -> Array:
-        """Returns the numbers for all codes; the same ones again up to a full register."""
+        """Returns the numbers for all codes: the same ones again up to a full register, or by their bytes."""
         part = self.code
         codes = np.arange(1 << part.bits)
         if part.is_signed:
@@ -113,6 +120,8 @@ class Table(NamedTuple):
         codes = codes.astype(compute_dtype(part.expr.dtype))
         kernel = Kernel((index("code"),), _of_all_codes(self.expr, part))
         values = evaluate_kernel(kernel, {"code": len(codes)}, {**decoded_arrays(arrays), _CODES: codes}, compute_dtype)
+        if part.in_planes:
+            return np.ascontiguousarray(values.astype(np.float32).view(np.uint8).reshape(len(codes), -1).T)
         return np.tile(values.astype(np.float32), max(1, PERMUTED // len(codes)))
 
 
@@ -158,8 +167,13 @@ class StoredFactor(NamedTuple):
     @property
     def registers(self) -> tuple[int, int]:
         """The registers that a tile needs besides the sums: in all, and for each vector of columns."""
-        words = len([p for p in self.parts if p.codes_in_word > 1])
+        words = sum([p.codes_in_word if p.in_planes else 1 for p in self.parts if p.codes_in_word > 1])
         return 1 + sum([t.registers for t in self.tables]), 1 + words + len(self.constant_parts())
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether decoding an element takes as long as several products."""
+        return any(p.in_planes for p in self.parts)
 
     def part(self, e: Expr) -> Part | None:
         """Returns the part that an expression is."""
@@ -207,6 +221,8 @@ class StoredFactor(NamedTuple):
         matrix = self._matrix(part, arrays)
         if part.storage == "i32":
             matrix = _in_words(matrix, part.bits)
+        if part.in_planes:
+            matrix = _in_planes(matrix)
         columns = matrix.shape[-1] if part.has_columns else 1
         matrix = matrix.reshape(-1, columns)
         return in_panels(matrix, vectors, lanes) if part.has_columns else matrix.reshape(-1)
@@ -256,6 +272,18 @@ def _in_words(codes: Array, bits: int) -> Array:
     return words
 
 
+def _in_planes(words: Array) -> Array:
+    """Returns words with the bytes of each vector in the order in which they are joined to numbers.
+
+    Instructions interleave the bytes of 16 at a time, which are those of four terms for four columns.
+    """
+    columns = -(-words.shape[-1] // PERMUTED) * PERMUTED
+    padded = np.zeros((*words.shape[:-1], columns), words.dtype)
+    padded[..., : words.shape[-1]] = words
+    squares = padded.view(np.uint8).reshape(-1, 4, 4).swapaxes(1, 2)
+    return np.ascontiguousarray(squares).reshape(*words.shape[:-1], -1).view(words.dtype)
+
+
 def _depth(e: Expr, sums: Sequence[str]) -> int:
     used = free(e)
     return max([n for n, i in enumerate(sums) if i in used], default=-1)
@@ -301,12 +329,8 @@ def stored_factor(
     factor = StoredFactor(
         inside, between, behind, parts, tuple(dict.fromkeys(finder.tables)), tuple(sums), column, sizes
     )
-    needed = sum([factor.elements(p) * (sizes[column] if p.has_columns else 1) * _bytes_in(p) for p in parts])
+    needed = sum([factor.elements(p) * (sizes[column] if p.has_columns else 1) * _BYTES[p.storage] for p in parts])
     return factor if needed <= LEAST_GAIN * 4 * prod(sizes.values()) else None
-
-
-def _bytes_in(part: Part) -> int:
-    return {"half": 2, "bfloat": 2, "float": 4, "i8": 1, "i32": 4}[part.storage]
 
 
 def _split(e: Expr, sums: Sequence[str], depth: int) -> tuple[Expr, Expr | None]:
@@ -376,10 +400,23 @@ class _Finder:
             return None
         code, count, is_lookup = codes[0]
         part = self._code(code, count)
+        if is_lookup and part.bits > _PACKED_BITS[-1]:
+            return self._table_by_bytes(e, part)
         registers = self._registers(1 << part.bits)
         if part.depth < 0 or part.bits > 8 or not (registers or is_lookup):
             return None
         return Table(e, part, registers)
+
+    def _table_by_bytes(self, e: Expr, code: Part) -> Table | None:
+        """Returns a table of more numbers than registers hold, if an instruction looks up bytes.
+
+        Elsewhere gathers take longer than reading decoded numbers.
+        """
+        has_instruction = self._target.has("avx512vbmi") and self._target.lanes() == PERMUTED
+        is_each = code.depth == len(self._sums) - 1 and code.has_columns
+        if not has_instruction or not is_each or code.codes > BYTE_PLANES:
+            return None
+        return Table(e, code._replace(storage="i32", in_planes=True), 4 * BYTE_PLANES // (4 * PERMUTED))
 
     def _registers(self, numbers: int) -> int:
         """Returns how many registers hold a table from which an instruction takes all lanes; 0 if there is none."""
