@@ -115,8 +115,8 @@ class Loop(NamedTuple):
         """Returns the results of the loop, or None if the back end cannot run it."""
         op, block = self.op, self.op.body.block
         count = len(op.initial)
-        initial = [np.ascontiguousarray(computed(values[v], v.type)) for v in op.initial]
-        sequences = [np.ascontiguousarray(computed(values[v], v.type)) for v in self._sequences]
+        initial = [np.asarray(computed(values[v], v.type), order="C") for v in op.initial]
+        sequences = [np.asarray(computed(values[v], v.type), order="C") for v in self._sequences]
         if isinstance(op, core.Scan) and len(sequences[0]) == 0:
             return None
         known = {**values, **dict(zip(block.arguments, [*initial, *[x[0, ...] for x in sequences]], strict=True))}

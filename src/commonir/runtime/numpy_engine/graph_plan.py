@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,12 +18,14 @@ from commonir.runtime.interpreter.evaluation import evaluate_kernel, may_exceed_
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime, arena_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified
+from commonir.runtime.kernel_graph.loops import Rounds
 from commonir.runtime.kernel_graph.sizes import at_sizes
 from commonir.runtime.kernel_graph.timing import OnKernel
 from commonir.runtime.limits import check_array
 from commonir.runtime.numpy_engine.array_steps import Step
 from commonir.runtime.numpy_engine.kernel_steps import kernel_steps
 from commonir.runtime.numpy_engine.operands import Memory, NotPlanned
+from commonir.runtime.numpy_engine.repetition import Repetition
 from commonir.runtime.values import compute_dtype
 
 Array = NDArray[Any]
@@ -56,6 +58,25 @@ class PlannedGraph:
 
     def run(self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None) -> list[Array]:
         """Returns the outputs; see `PreparedGraph`."""
+        return self._plan_for(arrays, dims).run(arrays, on_kernel)
+
+    def repeat(self, rounds: Rounds, dims: Mapping[str, int], check: Callable[[], None]) -> list[Array] | None:
+        """Returns the last values of all states; see `RepeatableGraph`."""
+        test = None if rounds.test is None else rounds.test.graph
+        if not self._computes_outputs():
+            return None
+        of_test = None
+        if test is not None and rounds.test is not None:
+            if not isinstance(test, PlannedGraph) or not test._computes_outputs():
+                return None
+            of_test = test._plan_for(rounds.test.inputs, dims)
+        return Repetition(self._plan_for(rounds.inputs, dims), of_test, rounds).run(check)
+
+    def _computes_outputs(self) -> bool:
+        """Returns whether all outputs are results of kernels, and none is an input or a constant."""
+        return all(name in self._graph.nodes for name in self._graph.outputs)
+
+    def _plan_for(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> GraphPlan:
         key = (tuple([dims[s] for s in self._symbols]), tuple([a.shape for a in arrays]))
         plan = self._plans.get(key)
         if plan is None:
@@ -63,7 +84,7 @@ class PlannedGraph:
             plan = self._plans[key] = GraphPlan(self._graph, self._constants, shapes, dims, self._limit)
             if len(self._plans) > MAX_SIZES:
                 self._plans.popitem(last=False)
-        return plan.run(arrays, on_kernel)
+        return plan
 
 
 def _as_computed(array: Array) -> Array:
@@ -92,12 +113,12 @@ class GraphPlan:
         arrays = {n: np.empty(s, compute_dtype(graph.inputs[n].element)) for n, s in input_shapes.items()}
         arrays.update(_buffers(nodes, graph.outputs))
         self._arrays = arrays
-        self._inputs = [arrays[n] for n in graph.inputs]
-        self._last: list[Array | None] = [None] * len(self._inputs)
+        self.inputs = [arrays[n] for n in graph.inputs]
+        self._last: list[Array | None] = [None] * len(self.inputs)
         memory = Memory(arrays, constants)
         self.fallbacks: list[str] = []
         self._steps = [(node, self._steps_of(node, memory)) for node in nodes]
-        inputs = sum([a.nbytes for a in self._inputs])
+        inputs = sum([a.nbytes for a in self.inputs])
         buffers = sum([a.nbytes for a in arrays.values()]) - inputs
         self.size_bytes = memory.size_bytes + inputs + buffers + sum([a.nbytes for a in constants.values()])
         if memory_limit_bytes is not None and self.size_bytes > memory_limit_bytes:
@@ -110,10 +131,7 @@ class GraphPlan:
         An array that is passed again is taken to be unchanged until `forget` is called: iterations of a loop share
         weights.
         """
-        for n, array in enumerate(inputs):
-            if array is not self._last[n]:
-                convert(array, self._inputs[n])
-                self._last[n] = array
+        self.load(inputs)
         with np.errstate(all="ignore"):
             if on_kernel is not None:
                 on_kernel("", ())
@@ -124,9 +142,30 @@ class GraphPlan:
                     on_kernel(node.name, node.origins)
         return [self._output(name) for name in self._graph.outputs]
 
+    def load(self, inputs: Sequence[Array]) -> None:
+        """Copies the inputs that are not those of the last run into the arrays that steps read."""
+        for n, array in enumerate(inputs):
+            if array is not self._last[n]:
+                convert(array, self.inputs[n])
+                self._last[n] = array
+
     def forget(self) -> None:
         """Makes the next run read all inputs."""
-        self._last = [None] * len(self._inputs)
+        self._last = [None] * len(self.inputs)
+
+    def forget_input(self, number: int) -> None:
+        """Makes the next run read an input, whose array has other contents."""
+        self._last[number] = None
+
+    @property
+    def outputs(self) -> list[Array]:
+        """The arrays that steps write the outputs to, if all are results of kernels."""
+        return [self._arrays[name] for name in self._graph.outputs]
+
+    @property
+    def calls(self) -> list[Step]:
+        """The steps of all nodes in order."""
+        return [step for _, steps in self._steps for step in steps]
 
     def _output(self, name: str) -> Array:
         return self._constants[name] if name in self._constants else np.array(self._arrays[name])
