@@ -130,24 +130,30 @@ def compressed(path: Path, out: Path, compress: Compress) -> None:
     onnx.save(model, out)
 
 
-def _native(path: Path, rounds: int) -> float:
+def _native(path: Path, rounds: int) -> dict[str, float]:
     module = api.lower(api.load(path))
     inputs = inputs_of(module)
     executable = ENGINE.prepare(module)
     del module
     executable.run(inputs)
-    return times_ms({"run": lambda: executable.run(inputs)}, rounds)["run"]
+    return _report(lambda: executable.run(inputs), rounds)
 
 
-def _onnxruntime(path: Path, rounds: int) -> float:
+def _onnxruntime(path: Path, rounds: int) -> dict[str, float]:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     inputs = inputs_of(api.load(path))
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    return times_ms({"run": lambda: session.run(None, inputs)}, rounds)["run"]
+    return _report(lambda: session.run(None, inputs), rounds)
 
 
 ENGINES = {"native": _native, "onnxruntime": _onnxruntime}
+
+
+def _report(run: Callable[[], object], rounds: int) -> dict[str, float]:
+    """Returns the time of a run, and the memory of this process after it."""
+    ms = times_ms({"run": run}, rounds)["run"]
+    return {"ms": ms, "held": _memory_mb("RssAnon"), "peak": _memory_mb("VmHWM")}
 
 
 def _memory_mb(field: str) -> float:
@@ -173,8 +179,7 @@ def main() -> None:
     parser.add_argument("--forms", nargs="+", choices=FORMS, default=list(FORMS))
     arguments = parser.parse_args()
     if arguments.engine:
-        ms = ENGINES[arguments.engine](arguments.model, arguments.rounds)
-        print(json.dumps({"ms": ms, "held": _memory_mb("RssAnon"), "peak": _memory_mb("VmHWM")}))
+        print(json.dumps(ENGINES[arguments.engine](arguments.model, arguments.rounds)))
         return
     print(f"{'weights':8} {'engine':12} {'ms':>7} {'faster':>7} {'file MB':>8} {'held MB':>8} {'peak MB':>8}")
     with tempfile.TemporaryDirectory() as folder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -219,3 +220,25 @@ def _is_list(value: object) -> TypeGuard[list[object] | tuple[object, ...]]:
 
 def _is_map(value: object) -> TypeGuard[dict[object, object]]:
     return isinstance(value, dict)
+
+
+def release_pages(array: NDArray[np.generic]) -> None:
+    """Lets the system take back the memory of what was read from a mapped file, which it reads again when needed.
+
+    Other arrays stay as they are, and so do pages that the array shares with its neighbours.
+    """
+    owner = _owner_of(array)
+    if isinstance(owner, memoryview):
+        owner = owner.obj
+    if not isinstance(owner, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED") or not memoryview(owner).readonly:
+        return
+    first = array.__array_interface__["data"][0] - np.frombuffer(owner, np.uint8).__array_interface__["data"][0]
+    start, stop = -(-first // mmap.PAGESIZE) * mmap.PAGESIZE, (first + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
+    if start < stop:
+        owner.madvise(mmap.MADV_DONTNEED, start, stop - start)
+
+
+def _owner_of(array: NDArray[np.generic]) -> object:
+    """Returns the object whose memory an array shows."""
+    base = array.base
+    return _owner_of(base) if isinstance(base, np.ndarray) else base

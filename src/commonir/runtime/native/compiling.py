@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.arrays import release_pages
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.compiler import object_code
 from commonir.llvm.target import Target
@@ -71,8 +72,13 @@ def constants_of(graph: KernelGraph, code: GraphCode) -> dict[str, NDArray[Any]]
     out = {n: _contiguous(graph.constants[n]) for n in graph.outputs if n in graph.constants}
     pool = _Pool()
     for name, form in code.forms.items():
-        array = _contiguous(form.make(*[graph.constants[name] for name in form.sources]))
-        out[name] = pool.placed(array) if form.text and array.flags.writeable else array
+        sources = [graph.constants[name] for name in form.sources]
+        array = _contiguous(form.make(*sources))
+        is_copy = bool(form.text) and array.flags.writeable
+        out[name] = pool.placed(array) if is_copy else array
+        if is_copy:
+            for source in sources:
+                release_pages(source)
     return out
 
 
