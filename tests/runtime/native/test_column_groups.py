@@ -16,6 +16,9 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
 from commonir.llvm.compiler import host_target
+from commonir.runtime.engine import EngineOptions
+from commonir.runtime.native import contraction_code
+from commonir.runtime.native.engine import ENGINE
 from commonir.runtime.native.pair_products import PAIRS
 from commonir.symbolic import Dim, symbol
 
@@ -114,3 +117,13 @@ def test_columns_that_are_read_twice_are_computed_once() -> None:
     np.testing.assert_allclose(
         actual, np.concatenate([left * np.tanh(right), right * np.tanh(left)], -1), rtol=1e-4, atol=1e-4
     )
+
+
+def test_panels_are_computed_from_either_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contraction_code, "TURNING_PANELS", range(1 << 20))
+    w, rows = normal(0, 64, 150), normal(1, 8, 64)
+    module = program(lambda x: core.matmul(x, constant(w)), {"x": TensorType(f32, (1, 64))})
+    executable = ENGINE.prepare(module, options=EngineOptions(plan_ahead=True))
+    for n in range(len(rows)):
+        (actual,) = executable.run({"x": rows[n : n + 1]}).values()
+        np.testing.assert_allclose(actual[0], rows[n].astype(np.float64) @ w, rtol=1e-4, atol=1e-4)

@@ -45,6 +45,9 @@ Array = NDArray[np.generic]
 SMALL_PANELS = 1 << 18
 """Bytes of all panels up to which they are read again for every tile of rows."""
 
+TURNING_PANELS = range(1 << 17, 1 << 21)
+"""Bytes of all panels for which it pays to begin at either end: a part of them stays in the second-level cache."""
+
 MANY_TILES = 8
 """Tiles of rows from which on that pays."""
 
@@ -332,7 +335,7 @@ class ContractionCode:
         in_full, in_rest = units.split(full * tiles)
         if full.number != 0:
             with in_full.loop(full, tiles) as (p, rows):
-                self._panel(p * step, self.tile.vectors, None, rows, packed_pointer)
+                self._panel(self._in_turn(p, full) * step, self.tile.vectors, None, rows, packed_pointer)
         start = full * step
         if isinstance(extent, int):
             left = extent % step
@@ -348,6 +351,26 @@ class ContractionCode:
             with f.when(whole.compare("slt", n)):
                 mask = numbers.compare("slt", f.cast("trunc", n - whole, "i32"))
                 self._panel(whole, 1, mask, in_rest, packed_pointer)
+
+    def _in_turn(self, panel: LlvmValue, count: LlvmValue) -> LlvmValue:
+        """Returns the panel to compute: of neighbouring left factors in memory, every other one begins at the last.
+
+        Such factors are the states of a loop, whose rounds read all panels. If rounds turn back where the one before
+        ended, more of what they read is still in the cache. Each panel is computed once in any order.
+        """
+        f, plan = self._f, self._plan
+        rows, terms, columns = [n if isinstance(n, int) else 0 for n in (self._rows, plan.terms, self._columns_in_all)]
+        size_bytes = terms * columns * F32.bits // 8
+        if self._row_tiles != 1 or plan.batch or plan.stored is not None or size_bytes not in TURNING_PANELS:
+            return panel
+        state_bytes = rows * terms * F32.bits // 8
+        address = f.cast("ptrtoint", self._code.buffer(plan.left.name).pointer, "i64")
+        turn = f.binary("and", "and", f.binary("lshr", "lshr", address, state_bytes.bit_length() - 1), 1)
+        return f.select(turn.compare("eq", 0), panel, count - 1 - panel)
+
+    @property
+    def _columns_in_all(self) -> Dim:
+        return self._plan.extent(self._plan.column) * self._sums
 
     def _panel(
         self,
