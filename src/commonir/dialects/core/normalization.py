@@ -195,7 +195,9 @@ class GroupNorm(CoreOp, name="core.group_norm", traits=(traits.Pure,)):
     def groups_are_of_equal_size(self) -> object:
         """The number of channels is divisible by groups."""
         channels = (tensor_type(self.x).shape or (None, None))[1]
-        return not isinstance(channels, int) or channels % self.groups == 0
+        if channels is None or isinstance(channels, int):
+            return channels is None or channels % self.groups == 0
+        return require(channels % self.groups, "==", 0, "channels beyond groups of equal size")
 
     def reference(self, x: Value, scale: Value | None, bias: Value | None) -> Value:
         shape = known_dims_of(x)

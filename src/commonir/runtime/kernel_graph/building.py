@@ -38,6 +38,7 @@ from commonir.ods import Form, Op, infer, known_data, known_dims
 from commonir.runtime.instances import is_concrete
 from commonir.runtime.interpreter.operations import constant_array, flat_values, named_operands
 from commonir.runtime.kernel_graph.graph import Array, KernelGraph, KernelNode, Origin, TensorSpec, evaluated
+from commonir.runtime.kernel_graph.lane_positions import LARGEST, position_magnitudes
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, plain
 
@@ -205,8 +206,17 @@ class GraphBuilder:
         if folded is not None:
             self.graph.constants[name] = folded
         else:
+            self._require_positions(op, node)
             self.graph.add(node)
         return name
+
+    def _require_positions(self, op: Op, node: KernelNode) -> None:
+        """Requires that positions have 32 bits. Raises: NotAKernel if some do not."""
+        for d in dict.fromkeys(position_magnitudes(node.kernel, node.extents)):
+            if not isinstance(d, int):
+                self._require([Constraint(d, "<=", LARGEST, "the largest position")])
+            elif d > LARGEST:
+                raise NotAKernel(f"{op.name}: positions up to {d}")
 
     def _with_numbers(self, kernel: Kernel) -> Kernel:
         """Returns the kernel with constants of one element as numbers."""
