@@ -21,6 +21,7 @@ from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
+from commonir.runtime.kernel_graph.window_strips import use_window_strips
 from commonir.runtime.native.compiling import constants_of
 from commonir.runtime.native.graph_code import code_of
 from commonir.runtime.native.program import MAIN
@@ -65,6 +66,7 @@ def run_guarded(
     """Returns the outputs; every tensor has memory of its own with pages without access beside it."""
     layouts = assign_layouts(graph)
     use_strips(graph, layouts)
+    use_window_strips(graph, layouts, target.lanes())
     code = code_of(graph, layouts, target)
     constants = constants_of(graph, code)
     memory = GuardedMemory()

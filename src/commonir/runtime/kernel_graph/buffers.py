@@ -10,6 +10,10 @@ ALIGNMENT = 64
 """Bytes that the first element of each tensor is aligned to: a line of the cache, and the widest vector."""
 
 
+LARGE_PAGES = 1 << 22
+"""Bytes from which on numpy asks for large pages for an array."""
+
+
 class Lifetime(NamedTuple):
     """The steps in which a tensor is needed, from the one that computes it to the last one that reads it."""
 

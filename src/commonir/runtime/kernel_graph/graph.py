@@ -44,21 +44,39 @@ class Origin(NamedTuple):
     value: str = ""
 
 
-class Strips(NamedTuple):
-    """How a node is computed for some rows at a time: by parts, each of which reads the one before.
+class StripAxis(NamedTuple):
+    """An axis of a result of which `size` positions of all `extent` are computed at a time.
 
-    There is a strip for each position on the `outer` axes and each `rows` of all `row_count`; the last one overlaps the
-    one before it. The positions are symbols in the kernels of the parts. `outer_axes`, `row_axis` and
-    `column_axis` are those of the node; its other axes have one position.
+    The last ones overlap those before them. `first` is the symbol of the first position in the kernels of the parts.
     """
 
-    outer: tuple[int, ...]
-    row_count: int
-    rows: int
+    axis: int
+    extent: int
+    size: int
+    first: str
+
+
+class InnerPart(NamedTuple):
+    """How a part lies that a strip computes for another one: the order of its axes, and a border of equal numbers."""
+
+    order: tuple[int, ...] | None = None
+    border: tuple[tuple[int, int], ...] = ()
+    fill: float = 0.0
+
+
+class Strips(NamedTuple):
+    """How a node is computed for some positions at a time: by parts, each of which reads the one before.
+
+    There is a strip for each part of each of the `axes`, the last one fastest. `positions` are more symbols in the
+    kernels of the parts, computed from those of the axes and the ones before. `inner` says where all parts but the last
+    lie, of whose result `kept` are the axes; the others have one position in a strip.
+    """
+
+    axes: tuple[StripAxis, ...]
     parts: tuple[KernelNode, ...]
-    outer_axes: tuple[int, ...]
-    row_axis: int
-    column_axis: int
+    inner: tuple[InnerPart, ...]
+    kept: tuple[int, ...]
+    positions: tuple[tuple[str, Dim], ...] = ()
 
 
 class KernelNode:

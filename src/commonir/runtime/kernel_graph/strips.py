@@ -13,7 +13,15 @@ from math import prod
 
 from commonir.notation import Access, Expr, Fold, Kernel, Tensor, free, index, put, replace_accesses
 from commonir.runtime.kernel_graph.contraction import contraction_of
-from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Origin, Strips, TensorSpec
+from commonir.runtime.kernel_graph.graph import (
+    InnerPart,
+    KernelGraph,
+    KernelNode,
+    Origin,
+    StripAxis,
+    Strips,
+    TensorSpec,
+)
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.symbolic import Dim, plain, symbol
 
@@ -186,7 +194,11 @@ def _strips_of(chain: _Chain) -> Strips:
     (column,) = [i for i in _long_axes(chain.last) if i not in chain.axes]
     names = [plain(a) for a in chain.last.kernel.axes]
     *outer_axes, row_axis, column_axis = [names.index(i) for i in (*chain.axes, column)]
-    return Strips(tuple(outer), count, rows, (first, middle, last), tuple(outer_axes), row_axis, column_axis)
+    axes = [
+        StripAxis(axis, size, 1, outer_symbol(n)) for n, (axis, size) in enumerate(zip(outer_axes, outer, strict=True))
+    ]
+    axes.append(StripAxis(row_axis, count, rows, FIRST_ROW))
+    return Strips(tuple(axes), (first, middle, last), (InnerPart(),) * 2, tuple(sorted((row_axis, column_axis))))
 
 
 def _part(node: KernelNode, axes: Sequence[str], rows: int, inner: tuple[str, KernelNode] | None) -> KernelNode:

@@ -12,19 +12,17 @@ from commonir.base.arrays import release_pages
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.compiler import object_code
 from commonir.llvm.target import Target
-from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime
+from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES, Lifetime
 from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
+from commonir.runtime.kernel_graph.window_strips import use_window_strips
 from commonir.runtime.native.graph_code import GraphCode, code_of
 from commonir.runtime.native.program import CompiledProgram, Intermediate, ProgramTensor
 from commonir.runtime.values import compute_dtype
-
-LARGE_PAGES = 1 << 22
-"""Bytes from which on numpy asks for large pages for an array."""
 
 POOL_BYTES = 1 << 25
 """Bytes of a piece of memory for constants."""
@@ -50,6 +48,7 @@ def generated_program(graph: KernelGraph, target: Target) -> GeneratedProgram:
     split_folds(graph)
     layouts = assign_layouts(graph)
     use_strips(graph, layouts)
+    use_window_strips(graph, layouts, target.lanes())
     code = code_of(graph, layouts, target)
     program = CompiledProgram(
         target=target,

@@ -37,7 +37,7 @@ from commonir.runtime.native.product_tiles import (
 from commonir.runtime.native.stored_columns import Pointers, StoredColumns, columns_of
 from commonir.runtime.native.stored_factors import StoredFactor, stored_factor
 from commonir.runtime.native.work_units import Units
-from commonir.symbolic import Dim, ceil_div
+from commonir.symbolic import Dim, ceil_div, index, names, symbols
 
 Array = NDArray[np.generic]
 
@@ -61,7 +61,8 @@ class Plan(NamedTuple):
     `column` is the axis that vectors run along, `rows` are those of the left factor alone, `batch` the others. `sums`
     are folded, in the order of memory of the left factor. `factor` is the right one in the kernel; a `stored`
     one has steps of 1. `others` are further sums of the same left factor, whose right factors are other columns of the
-    same constant: they differ in their start, and in the names of folded indices.
+    same constant: they differ in their start, and in the names of folded indices. Of a constant with `column_count`
+    columns the kernel may compute those from a `first_column` on.
     """
 
     kernel: LoopKernel
@@ -75,6 +76,8 @@ class Plan(NamedTuple):
     factor: Expr
     stored: StoredFactor | None = None
     others: tuple[tuple[Fold, Factor], ...] = ()
+    first_column: Dim = 0
+    column_count: Dim = 0
 
     @property
     def folds(self) -> tuple[Fold, ...]:
@@ -95,9 +98,10 @@ class Plan(NamedTuple):
         """The elements of its tensor that the right factors read, in order: where each starts, then a step and an
         extent for each index.
         """
-        order = (*self.sums, self.column)
+        order = [*map(self.extent, self.sums), self.column_count]
+        steps = [self.right.steps[i] for i in (*self.sums, self.column)]
         starts = [self.right.start, *[right.start for _, right in self.others]]
-        return (*starts, *[d for i in order for d in (self.right.steps[i], self.extent(i))])
+        return (*starts, *[d for pair in zip(steps, order, strict=True) for d in pair])
 
     def reads_beside(self) -> set[str]:
         """Returns the tensors that the kernel reads besides its right factor."""
@@ -143,6 +147,7 @@ def _differs_in_start(plan: Plan, other: Plan) -> bool:
     return (
         plan.stored is None
         and other.stored is None
+        and plan.first_column == other.first_column
         and len(plan.sums) == len(other.sums)
         and all(plan.extent(i) == other.extent(k) for i, k in names.items())
         and plan.left.start == other.left.start
@@ -185,12 +190,28 @@ def _plan(
         return None
     sums = tuple(sorted(fold.over, key=lambda i: _distance(a.steps[i]), reverse=True))
     if is_plain:
-        return Plan(kernel, fold, a, b, column, rows, batch, sums, factor)
+        assert isinstance(right, Access)
+        first_column, count = _columns_of(right, column, kernel.extents[column])
+        b = b._replace(start=b.start - first_column * b.steps[column])
+        plan = Plan(kernel, fold, a, b, column, rows, batch, sums, factor)
+        return plan._replace(first_column=first_column, column_count=count)
     if any(i in b.steps for i in batch):
         return None
     has_one_row = all(kernel.extents[i] == 1 for i in rows)
     stored = stored_factor(right, sums, column, kernel.extents, constants, target, has_one_row=has_one_row)
-    return None if stored is None else Plan(kernel, fold, a, b, column, rows, batch, sums, factor, stored)
+    if stored is None:
+        return None
+    return Plan(kernel, fold, a, b, column, rows, batch, sums, factor, stored, column_count=kernel.extents[column])
+
+
+def _columns_of(right: Access, column: str, count: Dim) -> tuple[Dim, Dim]:
+    """Returns the first column that is read, if a symbol says where that is, and the number of all columns."""
+    for p, size in zip(right.at, right.tensor.shape, strict=True):
+        if not isinstance(p, Expr) and column in names(p):
+            first = p - index(column)
+            if symbols(first) and not names(first):
+                return first, size
+    return 0, count
 
 
 def _is_single(e: Expr, constants: Mapping[str, Array]) -> bool:
@@ -217,8 +238,9 @@ def factor_matrix(plan: Plan, array: Array, lanes: int) -> Array:
     Columns of several sums are one matrix, in which a vector of each follows that of another.
     """
     order = (*plan.sums, plan.column)
+    extents = {**plan.kernel.extents, plan.column: plan.column_count}
     views = [
-        elements_of(plan.right._replace(start=right.start), array, order, plan.kernel.extents)
+        elements_of(plan.right._replace(start=right.start), array, order, extents)
         for right in (plan.right, *[right for _, right in plan.others])
     ]
     matrices = [view.reshape(-1, view.shape[-1]) for view in views]
@@ -247,7 +269,10 @@ class ContractionCode:
         self._rows: Dim = rows if is_static else _product(map(plan.extent, plan.rows))
         registers = (1, 1) if plan.stored is None else plan.stored.registers
         self._sums = len(plan.folds)
-        self.tile = tile_of(self._rows, plan.extent(plan.column), target, *registers, sums=self._sums)
+        is_part = plan.first_column != 0
+        self.tile = tile_of(
+            self._rows, plan.extent(plan.column), target, *registers, sums=self._sums, has_whole_panels=is_part
+        )
         self._decodes_panels = is_static and plan.stored is not None and plan.stored.is_costly and rows > self.tile.rows
         if self._decodes_panels:
             self.tile = tile_of(self._rows, plan.extent(plan.column), target, sums=self._sums)
@@ -308,7 +333,9 @@ class ContractionCode:
                 self._tile(i, rows, j, mask, self._packed_columns(j, -(-left // lanes), packed_pointer))
 
     def _packed_columns(self, j: LlvmValue, vectors: int, packed_pointer: LlvmValue) -> Columns:
-        pointer = self._f.element(packed_pointer, j * self._code.size(self._plan.terms * self._sums), "float")
+        # Parts of the columns are whole panels.
+        column = self._code.size(self._plan.first_column) + j
+        pointer = self._f.element(packed_pointer, column * self._code.size(self._plan.terms * self._sums), "float")
         vectors *= self._sums
         return self._columns_at(pointer, vectors, self._packed_steps(vectors))
 
@@ -412,7 +439,10 @@ class ContractionCode:
     def _start(self, factor: Factor, j: LlvmValue | None = None) -> LlvmValue:
         """Returns the address of a factor at the batch here, and at a column."""
         at = self._code.size(factor.address(self._plan.batch))
-        return at if j is None else at + j * self._code.size(factor.steps.get(self._plan.column, 0))
+        if j is None:
+            return at
+        column = self._code.size(self._plan.first_column) + j
+        return at + column * self._code.size(factor.steps.get(self._plan.column, 0))
 
     def _transposed(self, j: LlvmValue, vectors: int, mask: LlvmValue | None) -> LlvmValue:
         """Returns a panel in scratch memory, with columns gathered from where they lie."""

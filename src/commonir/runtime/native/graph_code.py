@@ -30,7 +30,7 @@ from commonir.runtime.native.program import Check, KernelCall
 from commonir.runtime.native.residues import split_residues
 from commonir.runtime.native.steps_code import add_steps
 from commonir.runtime.native.stored_factors import Part, StoredFactor, Table
-from commonir.runtime.native.strip_code import PartCall, StripCode, layout_of_part, strip_count
+from commonir.runtime.native.strip_code import PartCall, StripCode, layouts_of_parts, strip_count
 from commonir.runtime.native.winograd_code import WinogradCode, WinogradPlan, transformed_weights, winograd_plan
 from commonir.runtime.native.work_units import WorkDivision, cost_of, is_worth_dividing, points_of
 from commonir.runtime.values import compute_dtype
@@ -170,15 +170,13 @@ class _GraphWriter:
     def _call_of_strips(self, node: KernelNode, strips: Strips) -> KernelCall:
         """Returns the call of a function that computes a node by strips, with functions for the parts."""
         layout = self.layouts[node.name]
-        for part in strips.parts[:-1]:
-            self.layouts[part.name] = layout_of(part.spec.shape)
-        last = strips.parts[-1]
-        self.layouts[last.name] = layout_of_part(layout, strips)
+        names_of_parts = [part.name for part in strips.parts]
+        self.layouts.update(zip(names_of_parts, layouts_of_parts(layout, strips), strict=True))
         self.specs.update({part.name: part.spec for part in strips.parts})
         functions = [self._function_of(part) for part in strips.parts]
         tensors = [self._tensors(f, part) for f, part in zip(functions, strips.parts, strict=True)]
         calls = [PartCall(f.name, f.symbols, tuple(t)) for f, t in zip(functions, tensors, strict=True)]
-        writer = StripCode(self.module, node.name, strips, layout, calls)
+        writer = StripCode(self.module, node.name, strips, layout, calls, self.target.lanes())
         inner = [scratch for f in functions for scratch in f.scratch] or [0]
         self._scratch.update(dict.fromkeys([writer.scratch_bytes + size for size in inner]))
         name = self._named(writer.function)

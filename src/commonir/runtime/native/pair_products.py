@@ -35,7 +35,13 @@ LEAST_TERMS = 16
 
 def uses_pairs(plan: Plan, target: Target) -> bool:
     """Returns whether the products of a contraction with a packed constant are those of pairs of bfloat16."""
-    if target.fast_math != "bf16" or not target.has(PAIRS) or plan.stored is not None or plan.batch:
+    if (
+        target.fast_math != "bf16"
+        or not target.has(PAIRS)
+        or plan.stored is not None
+        or plan.batch
+        or plan.first_column != 0
+    ):
         return False
     extents = [plan.extent(i) for i in (*plan.rows, *plan.sums, plan.column)]
     is_static = all(isinstance(n, int) for n in extents)

@@ -36,11 +36,20 @@ class Tile(NamedTuple):
     vectors: int
 
 
-def tile_of(rows: Dim, columns: Dim, target: Target, fixed: int = 1, each: int = 1, *, sums: int = 1) -> Tile:
+def tile_of(
+    rows: Dim,
+    columns: Dim,
+    target: Target,
+    fixed: int = 1,
+    each: int = 1,
+    *,
+    sums: int = 1,
+    has_whole_panels: bool = False,
+) -> Tile:
     """Returns the tile with the fewest cycles, counting what tiles compute twice or in vain.
 
     Besides the sums, `fixed` registers are in use, and `each` for every vector of columns. For each column there are so
-    many `sums`.
+    many `sums`. If asked for, the columns are whole panels.
     """
     m = rows if isinstance(rows, int) else SYMBOLIC_ROWS
     vectors = -(-(columns if isinstance(columns, int) else SYMBOLIC_ROWS) // target.lanes())
@@ -49,6 +58,8 @@ def tile_of(rows: Dim, columns: Dim, target: Target, fixed: int = 1, each: int =
         used = nv * sums
         if nv > 1 and used > MOST_VECTORS:
             break
+        if has_whole_panels and vectors % nv:
+            continue
         for mr in range(1, min(m, 24) + 1):
             if mr * used + each * used + fixed > target.registers + (used == 4) and mr * nv > 1:
                 continue

@@ -112,7 +112,7 @@ def winograd_plan(plan: Plan) -> WinogradPlan | None:
     steps = plan.left.steps
     extents = [plan.extent(i) for i in (*plan.rows, *plan.sums, plan.column)]
     windows = [i for i in plan.sums if plan.extent(i) == 3]
-    if plan.batch or len(windows) != 2 or not all(isinstance(n, int) for n in extents):
+    if plan.batch or plan.first_column != 0 or len(windows) != 2 or not all(isinstance(n, int) for n in extents):
         return None
     positions = [next((r for r in plan.rows if steps[r] == steps[w]), None) for w in windows]
     y, x = positions
