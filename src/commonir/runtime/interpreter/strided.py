@@ -145,16 +145,19 @@ def _padding(
     source_shape: Sequence[int], before: Sequence[Dim], after: Sequence[Dim], fill: object
 ) -> Calculation | None:
     """Returns a function that pads an array; negative amounts crop."""
-    shape: list[int] = []
-    target: list[slice] = []
-    source: list[slice] = []
-    for n, b, a in zip(source_shape, before, after, strict=True):
-        if not isinstance(b, int) or not isinstance(a, int) or n + b + a < 0:
-            return None
-        shape.append(n + b + a)
-        target.append(slice(max(b, 0), max(n + b + min(a, 0), 0)))
-        source.append(slice(max(-b, 0), max(n + min(a, 0), 0)))
-    return partial(_placed, shape, fill, tuple(target), tuple(source))
+    sides = zip(source_shape, before, after, strict=True)
+    known = [(n, b, a) for n, b, a in sides if isinstance(b, int) and isinstance(a, int) and n + b + a >= 0]
+    if len(known) < len(source_shape):
+        return None
+    return partial(_placed, [n + b + a for n, b, a in known], fill, *padding_slices(known))
+
+
+def padding_slices(sides: Sequence[tuple[int, int, int]]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """Returns where in a padded array the elements of another lie, and which of them, from sizes and paddings before
+    and after each axis.
+    """
+    target = tuple([slice(max(b, 0), max(n + b + min(a, 0), 0)) for n, b, a in sides])
+    return target, tuple([slice(max(-b, 0), max(n + min(a, 0), 0)) for n, b, a in sides])
 
 
 def _placed(

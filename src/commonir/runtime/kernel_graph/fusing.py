@@ -20,7 +20,6 @@ from commonir.notation import (
     Apply,
     Cast,
     Expr,
-    Fold,
     Kernel,
     NotationError,
     free,
@@ -31,7 +30,7 @@ from commonir.notation import (
     walk,
 )
 from commonir.runtime.interpreter.evaluation import may_exceed_bits, rounds_to_half
-from commonir.runtime.kernel_graph.contraction import contraction_of
+from commonir.runtime.kernel_graph.contraction import contraction_of, summed_products
 from commonir.runtime.kernel_graph.gathering import decode_where_gathered
 from commonir.runtime.kernel_graph.graph import MAX_ENTRY, KernelGraph, KernelNode
 from commonir.runtime.kernel_graph.views import plainly_resolved
@@ -151,11 +150,9 @@ def _largest(graph: KernelGraph, node: KernelNode) -> int:
 
 def _is_factor(accesses: Sequence[Access], node: KernelNode) -> bool:
     """Returns whether all reads of a tensor are factors of products that are summed, perhaps after a conversion."""
-    factors: list[Expr] = []
-    for e in walk(node.kernel.body):
-        if isinstance(e, Fold) and e.fn == "add" and isinstance(e.body, Apply) and e.body.fn == "multiply":
-            factors += [x.body if isinstance(x, Cast) else x for x in e.body.args]
-    return all(a in factors for a in accesses)
+    products = [x for _, factors in summed_products(node.kernel.body) for x in factors]
+    read = [x.body if isinstance(x, Cast) else x for x in products]
+    return all(a in read for a in accesses)
 
 
 def _reads_statistics(graph: KernelGraph, producer: KernelNode) -> bool:

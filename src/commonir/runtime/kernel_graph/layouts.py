@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.base.tuples import NamedTuple
-from commonir.notation import Access, Dilated, Expr, Kernel, Padded, Tensor, free, indices, replace_accesses
+from commonir.notation import Access, Dilated, Expr, Kernel, Padded, Tensor, indices, replace_accesses
 from commonir.runtime.kernel_graph.contraction import contraction_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Origin, TensorSpec
 from commonir.symbolic import Dim, names, plain
@@ -101,14 +101,13 @@ def _wanted_by_contraction(graph: KernelGraph, node: KernelNode) -> dict[str, in
     found = contraction_of(node, graph.constants)
     if found is None:
         return {}
-    left, right = found.left, found.right
-    if left.tensor.name in graph.constants:
-        left, right = right, left
-    if right.tensor.name not in graph.constants or left.tensor.name in graph.constants:
+    if found.left.tensor.name in graph.constants:
+        found = found.flipped
+    left = found.left
+    if found.right.tensor.name not in graph.constants or left.tensor.name in graph.constants:
         return {}
     out: dict[str, int] = {}
-    own = [i for i in free(right) if i not in free(left)]
-    axes = [n for n, a in enumerate(node.kernel.axes) if plain(a) in own]
+    axes = [n for n, a in enumerate(node.kernel.axes) if plain(a) in found.roles.columns]
     if axes:
         out[node.name] = max(axes, key=lambda n: _size(node.spec.shape[n]))
     summed = [n for n, p in enumerate(left.at) if not isinstance(p, Expr) and plain(p) in found.fold.over]

@@ -18,11 +18,11 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.types import f32
 from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.llvm.target import Target
-from commonir.notation import Access, Apply, Expr, Fold, children, free
-from commonir.runtime.kernel_graph.contraction import factor_read, is_stored
+from commonir.notation import Access, Expr, Fold, children, free
+from commonir.runtime.kernel_graph.contraction import factor_read, is_stored, roles_of, summed_products
+from commonir.runtime.kernel_graph.factors import Factor, elements_of, factor_of
 from commonir.runtime.kernel_graph.loop_kernel import Layouts, LoopKernel
 from commonir.runtime.native.expression_code import Buffer
-from commonir.runtime.native.factors import Factor, elements_of, factor_of
 from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.product_tiles import (
     Columns,
@@ -127,10 +127,11 @@ def plan_of(kernel: LoopKernel, layouts: Layouts, constants: Mapping[str, Array]
     if not kernel.axes or kernel.steps[-1] != 1 or not folds or any(fold.dtype is not f32 for fold in folds):
         return None
     plans: list[Plan] = []
-    for fold in folds:
-        if fold.fn != "add" or not isinstance(fold.body, Apply) or fold.body.fn != "multiply":
-            return None
-        plan = _plan(kernel, fold, fold.body.args, layouts, constants, target)
+    products = list(summed_products(kernel.body))
+    if len(products) < len(folds):
+        return None
+    for fold, factors in products:
+        plan = _plan(kernel, fold, factors, layouts, constants, target)
         if plan is None or (plans and not _differs_in_start(plan, plans[0])):
             return None
         plans.append(plan)
@@ -183,9 +184,8 @@ def _plan(
         b = Factor("", 0, dict.fromkeys(free(right), 1))
     if a is None or b is None:
         return None
-    others = [i for i in kernel.axes if i != column]
-    rows = tuple([i for i in others if i in a.steps and i not in b.steps])
-    batch = tuple([i for i in others if i not in rows])
+    rows = roles_of(a.steps, b.steps, kernel.axes, fold.over).rows
+    batch = tuple([i for i in kernel.axes if i != column and i not in rows])
     if any(i not in a.steps or i not in b.steps or kernel.extents[i] == 0 for i in fold.over):
         return None
     sums = tuple(sorted(fold.over, key=lambda i: _distance(a.steps[i]), reverse=True))

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.llvm.target import Target
-from commonir.notation import Access, Apply, Expr, Fold, Kernel, Tensor, free, index, replace, walk
-from commonir.runtime.kernel_graph.contraction import is_stored
+from commonir.notation import Access, Expr, Kernel, Tensor, free, index, replace
+from commonir.runtime.kernel_graph.contraction import is_stored, summed_products
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec, evaluated
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.kernel_graph.loop_kernel import loop_kernels, simplified
@@ -30,7 +30,8 @@ def decode_factors(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], targ
         if node.strips is not None:
             # Its factors are computed values.
             continue
-        factors = [e for e in _factors(node.kernel.body) if _is_decoded(e, graph.constants)]
+        products = dict.fromkeys([x for _, factors in summed_products(node.kernel.body) for x in factors])
+        factors = [e for e in products if _is_decoded(e, graph.constants)]
         if not factors:
             continue
         before = node.kernel, node.extents
@@ -41,13 +42,6 @@ def decode_factors(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], targ
                 continue
         dense = _with_dense(graph, node, factors, are_computed=True)
         graph.replace_kernel(node, dense.kernel, before[1])
-
-
-def _factors(body: Expr) -> list[Expr]:
-    """Returns the factors of the products that are summed in an expression."""
-    folds = [e for e in walk(body) if isinstance(e, Fold) and e.fn == "add"]
-    products = [e.body for e in folds if isinstance(e.body, Apply) and e.body.fn == "multiply"]
-    return list(dict.fromkeys([x for product in products for x in product.args]))
 
 
 def _is_decoded(e: Expr, constants: Mapping[str, Array]) -> bool:

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from commonir.base.codes import RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.notation import Access, Expr, Tensor, replace_accesses
 from commonir.runtime.interpreter.array_functions import convert
 from commonir.runtime.interpreter.evaluation import evaluate_kernel, may_exceed_bits
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime, arena_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
-from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified
+from commonir.runtime.kernel_graph.loop_kernel import loop_kernels
 from commonir.runtime.kernel_graph.loops import Rounds
 from commonir.runtime.kernel_graph.sizes import at_sizes
 from commonir.runtime.kernel_graph.timing import OnKernel
@@ -172,17 +171,16 @@ class GraphPlan:
 
     def _steps_of(self, node: KernelNode, memory: Memory) -> list[Step]:
         """Returns the steps of a node."""
-        memory.ranges.add(node)
+        memory.ranges.add(node.name, node.kernel.body)
         out = self._arrays[node.name]
         if out.size == 0:
             return []
         try:
-            loops = [_simplified(k) for k in loop_kernels(node.kernel, node.extents)]
-            steps: list[Step] = [
-                s for k in loops if all(n != 0 for n in k.extents.values()) for s in kernel_steps(k, out, memory)
-            ]
-            if any(0 in k.extents.values() for k in loops) and any(k.folds() for k in loops):
+            loops = loop_kernels(node.kernel, node.extents)
+            full = [k for k in loops if 0 not in k.extents.values()]
+            if len(full) < len(loops) and any(k.folds() for k in loops):
                 raise NotPlanned("a fold over nothing")
+            steps: list[Step] = [s for k in full for s in kernel_steps(k, out, memory)]
         except NotPlanned as reason:
             self.fallbacks.append(f"{'+'.join(name for name, _ in node.origins)}: {reason}")
             steps = [partial(self._evaluate, node, out)]
@@ -199,23 +197,6 @@ class GraphPlan:
         arrays = {r: self._arrays[r] if r in self._arrays else self._constants[r] for r in node.reads}
         extents = {i: n for i, n in node.extents.items() if isinstance(n, int)}
         np.copyto(out, evaluate_kernel(node.kernel, extents, arrays, compute_dtype), "unsafe")
-
-
-def _simplified(kernel: LoopKernel) -> LoopKernel:
-    """Returns the kernel with fewer axes. Views such as padding are arrays here: axes are merged by their strides."""
-    views: dict[Tensor, str] = {}
-
-    def of_array(a: Access) -> Expr:
-        name = views.setdefault(a.tensor, f"view {len(views)}") if a.tensor.steps else a.tensor.name
-        return Access(Tensor(name, a.tensor.shape, a.dtype), a.at)
-
-    result = simplified(kernel._replace(body=replace_accesses(kernel.body, of_array)), {})
-    tensors = {name: tensor for tensor, name in views.items()}
-
-    def of_view(a: Access) -> Expr:
-        return Access(tensors.get(a.tensor.name, a.tensor), a.at)
-
-    return result._replace(body=replace_accesses(result.body, of_view))
 
 
 def _buffers(nodes: Sequence[KernelNode], outputs: Sequence[str]) -> dict[str, Array]:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType
 from commonir.notation import Access, Apply, Cast, Const, Dilated, Expr, Fold, Padded
-from commonir.runtime.kernel_graph.graph import KernelNode
 from commonir.runtime.values import compute_dtype
 
 Array = NDArray[Any]
@@ -36,16 +35,16 @@ class Interval(NamedTuple):
 
 
 class IntegerRanges:
-    """The ranges of the integers of a graph; nodes are added in their order."""
+    """The ranges of the integers of tensors, which are added in the order of computing them."""
 
     def __init__(self, constants: Mapping[str, Array]) -> None:
         self._constants = constants
         self._known: dict[str, Interval] = {}
 
-    def add(self, node: KernelNode) -> None:
-        """Finds the range of a node."""
-        if node.spec.element.is_integer:
-            self._known[node.name] = self.of(node.kernel.body)
+    def add(self, name: str, body: Expr) -> None:
+        """Finds the range of a tensor with the elements of an expression."""
+        if body.dtype.is_integer:
+            self._known[name] = self.of(body)
 
     def of(self, e: Expr) -> Interval:
         """Returns the range of an integer expression; that of its type where results may not fit it."""

@@ -14,12 +14,23 @@ from commonir.runtime.kernel_graph.buffers import ALIGNMENT
 from commonir.runtime.limits import check_array
 from commonir.runtime.numpy_engine.array_steps import Step
 from commonir.runtime.numpy_engine.integer_ranges import IntegerRanges
+from commonir.symbolic import Dim
 
 Array = NDArray[Any]
 
 
 class NotPlanned(Exception):
     """The kernel has a form that is not known here; it is evaluated by the interpreter."""
+
+
+def all_numbers(dims: Iterable[Dim]) -> list[int]:
+    """Returns sizes, which are known. Raises: NotPlanned for others."""
+    out: list[int] = []
+    for d in dims:
+        if not isinstance(d, int):
+            raise NotPlanned(f"the size {d} is not known")
+        out.append(d)
+    return out
 
 
 class Memory:
@@ -32,6 +43,16 @@ class Memory:
         self.size_bytes = 0
         self._placed: dict[object, Array] = {}
         self._scratch = np.empty(0, np.uint8)
+
+    def tensor(self, name: str) -> Array:
+        """Returns the array of a tensor of the graph."""
+        return self.arrays[name] if name in self.arrays else self.constants[name]
+
+    def unused_name(self, name: str) -> str:
+        """Returns a name that no tensor of the graph has."""
+        while name in self.arrays or name in self.constants:
+            name += "'"
+        return name
 
     def placed(self, key: object, shape: Sequence[int], fill: object, dtype: np.dtype[Any]) -> Array:
         """Returns an array filled with a value, the same one for equal keys."""
@@ -126,7 +147,7 @@ class Temporary(Operand):
     @property
     def size_bytes(self) -> int:
         """The bytes that it takes in scratch memory."""
-        return 0 if self.target else -(-prod(self.shape) * self.dtype.itemsize // ALIGNMENT) * ALIGNMENT
+        return 0 if self.target else prod(self.shape) * self.dtype.itemsize
 
     def array(self, block: Block) -> Array:
         if self.target is not None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from commonir.base.tuples import NamedTuple
 from commonir.notation import Access, index
 from commonir.runtime.kernel_graph.loop_kernel import Layouts, read_of
-from commonir.symbolic import Dim, DimExpr, linear_in, names, substitute
+from commonir.symbolic import Dim, linear_in, names
 
 Array = NDArray[Any]
 
@@ -34,16 +34,18 @@ class Factor(NamedTuple):
 def factor_of(a: Access, layouts: Layouts, extents: Mapping[str, Dim]) -> Factor | None:
     """Returns the factor that an access reads; None if it is not linear."""
     read = read_of(a, layouts, extents)
-    if read.guards or read.data:
-        return None
+    return None if read.guards or read.data else linear_factor(a.tensor.name, read.address)
+
+
+def linear_factor(name: str, address: Dim) -> Factor | None:
+    """Returns the factor at an address in a tensor; None if it is not linear."""
     steps: dict[str, Dim] = {}
-    for i in names(read.address):
-        c = linear_in(read.address, i)[0]
-        if c is None:
+    for i in names(address):
+        step, address = linear_in(address, i)
+        if step is None:
             return None
-        steps[i] = c
-    start = substitute(read.address, dict.fromkeys(steps, 0)) if isinstance(read.address, DimExpr) else read.address
-    return Factor(a.tensor.name, start, steps)
+        steps[i] = step
+    return Factor(name, address, steps)
 
 
 def elements_of(factor: Factor, array: Array, indices: Iterable[str], extents: Mapping[str, Dim]) -> Array:
