@@ -58,9 +58,6 @@ def contraction_steps(
     batch, rows, columns, summed = groups
     order = [*batch, *rows, *columns]
     wide = out.transpose([list(out_axes).index(i) for i in order])
-    running = _running_rows(b, groups, extents) if not rows else None
-    if running is not None:
-        return _by_running_rows(a, b, groups, wide, extents, running)
     left = a.in_order([*batch, *rows, *summed], extents)
     right = b.in_order([*batch, *summed, *columns], extents)
     steps: list[Step] = []
@@ -210,45 +207,3 @@ def _of_stack(x: Array, index: tuple[int, ...], last: slice | None) -> Array:
     if last is not None:
         cut.append(last if x.shape[len(index)] > 1 else slice(None))
     return x[tuple(cut)]
-
-
-def _running_rows(b: Factor, groups: Groups, extents: Mapping[str, int]) -> int | None:
-    """Returns the distance of rows if windows of one image, row after row, may be read as one row; else None.
-
-    Copying is then faster, at the cost of unused results between the rows.
-    """
-    if len(groups.columns) < 2:
-        return None
-    i, j = groups.columns[-2:]
-    pitch, step = [b.array.strides[b.axes.index(x)] // b.array.itemsize for x in (i, j)]
-    length = extents[j]
-    return pitch if step == 1 and length < pitch <= 2 * length else None
-
-
-def _by_running_rows(
-    a: Factor, b: Factor, groups: Groups, out: Array, extents: Mapping[str, int], pitch: int
-) -> list[Step]:
-    batch, _, columns, summed = groups
-    i, j = columns[-2:]
-    length = (extents[i] - 1) * pitch + extents[j]
-    right = b.in_order([*batch, *summed, *columns[:-2], i, j], extents)
-    view = np.lib.stride_tricks.as_strided(
-        right, (*right.shape[:-2], length), (*right.strides[:-2], right.itemsize), writeable=False
-    )
-    left = a.in_order([*batch, *summed], extents)
-    steps: list[Step] = []
-    left_matrices = _readable(left, len(batch), 0)
-    if left_matrices is None:
-        left_matrices = _copied(left, len(batch), 0, a.is_constant, steps)
-    rows = np.empty((*view.shape[: len(batch)], 1, prod(view.shape[len(batch) + len(summed) :]) + pitch), out.dtype)
-    steps += _in_parts(left_matrices, view, rows[..., :-pitch], len(batch), len(summed))
-    shape = (*view.shape[: len(batch)], *view.shape[len(batch) + len(summed) : -1], extents[i], extents[j])
-    item = rows.itemsize
-    strides = [*rows.strides[: len(batch)]]
-    step = item * length
-    inner: list[int] = []
-    for n in reversed(view.shape[len(batch) + len(summed) : -1]):
-        inner.insert(0, step)
-        step *= n
-    kept = np.lib.stride_tricks.as_strided(rows, shape, (*strides, *inner, item * pitch, item), writeable=False)
-    return [*steps, partial(np.copyto, out, kept)]
