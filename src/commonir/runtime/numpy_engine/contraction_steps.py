@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
+from commonir.runtime.kernel_graph.contraction import Roles, roles_of
 from commonir.runtime.numpy_engine.array_steps import Step
 
 Array = NDArray[Any]
@@ -38,15 +39,6 @@ class Factor(NamedTuple):
         return view.reshape([extents[i] if i in self.axes else 1 for i in order]) if len(kept) < len(order) else view
 
 
-class Groups(NamedTuple):
-    """The indices of a product of matrices: of both factors, of one alone, and those that are summed."""
-
-    batch: tuple[str, ...]
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    summed: tuple[str, ...]
-
-
 def contraction_steps(
     a: Factor, b: Factor, out: Array, out_axes: Sequence[str], extents: Mapping[str, int]
 ) -> list[Step]:
@@ -54,8 +46,7 @@ def contraction_steps(
 
     Every summed index belongs to both factors.
     """
-    a, b, groups = _grouped(a, b, out_axes)
-    batch, rows, columns, summed = groups
+    a, b, (batch, rows, columns, summed) = _in_order(a, b, out_axes)
     order = [*batch, *rows, *columns]
     wide = out.transpose([list(out_axes).index(i) for i in order])
     left = a.in_order([*batch, *rows, *summed], extents)
@@ -85,30 +76,27 @@ def contraction_steps(
     return [*steps, partial(np.matmul, left_matrices, right_matrices, out=result), *after]
 
 
-def _grouped(a: Factor, b: Factor, out_axes: Sequence[str]) -> tuple[Factor, Factor, Groups]:
-    """Returns the factors in the order in which the result needs no transposition, with their indices."""
+def _in_order(a: Factor, b: Factor, out_axes: Sequence[str]) -> tuple[Factor, Factor, Roles]:
+    """Returns the factors in the order in which the result needs no transposition, with the roles of their indices."""
     position = {i: n for n, i in enumerate(out_axes)}
-    summed = tuple([i for i in a.axes if i not in position])
-    batch: list[str] = [i for i in out_axes if i in a.axes and i in b.axes]
-    rows: list[str] = [i for i in out_axes if i in a.axes and i not in b.axes]
-    columns: list[str] = [i for i in out_axes if i in b.axes and i not in a.axes]
+    roles = roles_of(a.axes, b.axes, out_axes, [i for i in a.axes if i not in position])
+    batch, rows, columns = map(list, roles[:3])
     # For a vector times matrices, leading axes become batch axes where that keeps the result in order.
-    while (
-        not (rows and columns) and batch and (rows or columns) and position[(rows or columns)[0]] < position[batch[-1]]
-    ):
-        batch.append((rows or columns)[0])
+    while not (rows and columns) and batch and (rows or columns):
+        first = (rows or columns)[0]
+        if position[first] > position[batch[-1]]:
+            break
+        batch.append(first)
         rows, columns = rows[1:], columns[1:]
     # Leading axes that would transpose the result become batch axes.
-    while (
-        rows and columns and [i for i in out_axes if i in rows or i in columns] not in (rows + columns, columns + rows)
-    ):
+    while rows and columns and sorted(rows + columns, key=position.__getitem__) not in (rows + columns, columns + rows):
         first = min(rows[0], columns[0], key=position.__getitem__)
         batch.append(first)
         rows, columns = [i for i in rows if i != first], [i for i in columns if i != first]
     if (rows and columns and position[columns[0]] < position[rows[0]]) or (rows and not columns):
         a, b, rows, columns = b, a, columns, rows
     batch.sort(key=position.__getitem__)
-    return a, b, Groups(tuple(batch), tuple(rows), tuple(columns), summed)
+    return a, b, Roles(tuple(batch), tuple(rows), tuple(columns), roles.summed)
 
 
 def _matrices(x: Array, batch: int, rows: int) -> Array | None:

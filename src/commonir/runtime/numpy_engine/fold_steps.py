@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from functools import partial
 from math import prod
 from typing import Any
 
@@ -57,19 +56,7 @@ class FoldSteps(ElementReads):
             return self._contraction(factors_of(e.body), e.over)
         if self._is_windowed(e):
             return self._unrolled(e)
-        if e.fn == "add" and isinstance(e.body, Apply) and e.body.fn == "multiply" and e.body.dtype.kind == "float":
-            a, b = map(self.operand, e.body.args)
-            if a.axes == b.axes and a.axes[-1:] == e.over:
-                return self._vector_products(a, b)
         return self._reduced(e.fn, self.operand(e.body), e.over)
-
-    def _vector_products(self, a: Operand, b: Operand) -> Operand:
-        """Returns the sums of products along the last axis."""
-
-        def bind(block: Block, out: Array) -> list[Step]:
-            return [partial(np.vecdot, a.array(block), b.array(block), out=out)]
-
-        return self.record(a.axes[:-1], a.dtype, [a, b], bind)
 
     def _reduced(self, fn: str, x: Operand, over: Sequence[str]) -> Operand:
         """Returns elements combined along axes."""
