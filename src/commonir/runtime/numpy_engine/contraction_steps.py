@@ -80,7 +80,9 @@ def _in_order(a: Factor, b: Factor, out_axes: Sequence[str]) -> tuple[Factor, Fa
     """Returns the factors in the order in which the result needs no transposition, with the roles of their indices."""
     position = {i: n for n, i in enumerate(out_axes)}
     roles = roles_of(a.axes, b.axes, out_axes, [i for i in a.axes if i not in position])
-    batch, rows, columns = map(list, roles[:3])
+    batch: list[str] = list(roles.batch)
+    rows: list[str] = list(roles.rows)
+    columns: list[str] = list(roles.columns)
     # For a vector times matrices, leading axes become batch axes where that keeps the result in order.
     while not (rows and columns) and batch and (rows or columns):
         first = (rows or columns)[0]
