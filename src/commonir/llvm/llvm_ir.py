@@ -261,6 +261,30 @@ class Function:
         """Returns the numbers of the lanes of a vector."""
         return LlvmValue(self, type, f"<{', '.join(f'{type.scalar} {n}' for n in range(type.lanes))}>")
 
+    def first_lanes(self, count: LlvmValue | int, lanes: int) -> LlvmValue:
+        """Returns a mask that holds for so many lanes; a count in code has 32 bits."""
+        return self.lane_numbers(LlvmType("i32", lanes)).compare("slt", count)
+
+    def part_start(self, number: LlvmValue, part: int, count: int) -> LlvmValue:
+        """Returns where a part of all begins; the last one overlaps that before it if they are not a multiple."""
+        start = number * part
+        return self.intrinsic("umin", start, self.integer(count - part)) if count % part else start
+
+    def vectors(self, count: int, lanes: int, most: int = 1) -> Generator[tuple[LlvmValue, int, LlvmValue | None]]:
+        """Yields in code that handles vectors of so many elements, in a loop, then in code that handles the last ones.
+
+        Yielded are the position of the first element, the number of vectors, and the mask of the last vector if it is
+        a part of one.
+        """
+        step = most * lanes
+        whole, rest = count // step * step, count % step
+        if whole:
+            with self.loop(self.integer(0), self.integer(whole), step) as at:
+                yield at, most, None
+        if rest:
+            mask = self.first_lanes(rest % lanes, lanes) if rest % lanes else None
+            yield self.integer(whole), -(-rest // lanes), mask
+
     def paired(self, left: LlvmValue, right: LlvmValue | Number) -> tuple[LlvmValue, LlvmValue]:
         """Returns two operands with the same number of lanes."""
         if not isinstance(right, LlvmValue):

@@ -315,22 +315,14 @@ class ContractionCode:
 
     def _rows_first(self, units: Units, packed_pointer: LlvmValue) -> None:
         """Adds the tiles of all panels for each tile of rows."""
-        f, rows, lanes = self._f, self.tile.rows, self._lanes
+        f, rows = self._f, self.tile.rows
         m, n = self._rows, self._plan.extent(self._plan.column)
         assert isinstance(m, int)
         assert isinstance(n, int)
-        step = self.tile.vectors * lanes
         with units.loop(f.integer(-(-m // rows)), f.integer(1)) as (tile, _):
-            # The last tile overlaps the one before it.
-            i = f.intrinsic("umin", tile * rows, f.integer(m - rows))
-            with f.loop(f.integer(0), f.integer(n // step * step), step) as j:
-                self._tile(i, rows, j, None, self._packed_columns(j, self.tile.vectors, packed_pointer))
-            if n % step:
-                j = f.integer(n // step * step)
-                left = n % step
-                numbers = f.lane_numbers(LlvmType("i32", lanes))
-                mask = numbers.compare("slt", left % lanes) if left % lanes else None
-                self._tile(i, rows, j, mask, self._packed_columns(j, -(-left // lanes), packed_pointer))
+            i = f.part_start(tile, rows, m)
+            for j, vectors, mask in f.vectors(n, self._lanes, self.tile.vectors):
+                self._tile(i, rows, j, mask, self._packed_columns(j, vectors, packed_pointer))
 
     def _packed_columns(self, j: LlvmValue, vectors: int, packed_pointer: LlvmValue) -> Columns:
         # Parts of the columns are whole panels.
@@ -355,7 +347,6 @@ class ContractionCode:
         """Adds all panels; the last vector of columns may be a part of one."""
         f, lanes = self._f, self._lanes
         extent = self._plan.extent(self._plan.column)
-        numbers = f.lane_numbers(LlvmType("i32", lanes))
         step, tiles = self.tile.vectors * lanes, self._code.size(self._row_tiles)
         n = self._code.size(extent)
         full = f.integer(extent // step) if isinstance(extent, int) else f.binary("sdiv", "sdiv", n, step)
@@ -367,7 +358,7 @@ class ContractionCode:
         if isinstance(extent, int):
             left = extent % step
             if left:
-                mask = numbers.compare("slt", left % lanes) if left % lanes else None
+                mask = f.first_lanes(left % lanes, lanes) if left % lanes else None
                 with in_rest.if_any():
                     self._panel(start, -(-left // lanes), mask, in_rest, packed_pointer)
             return
@@ -376,7 +367,7 @@ class ContractionCode:
             with f.loop(start, whole, lanes) as j:
                 self._panel(j, 1, None, in_rest, packed_pointer)
             with f.when(whole.compare("slt", n)):
-                mask = numbers.compare("slt", f.cast("trunc", n - whole, "i32"))
+                mask = f.first_lanes(f.cast("trunc", n - whole, "i32"), lanes)
                 self._panel(whole, 1, mask, in_rest, packed_pointer)
 
     def _in_turn(self, panel: LlvmValue, count: LlvmValue) -> LlvmValue:
@@ -492,17 +483,15 @@ class ContractionCode:
 
     def _rows_of(self, j: LlvmValue, mask: LlvmValue | None, units: Units, columns: Columns) -> None:
         f, rows = self._f, self.tile.rows
+        if isinstance(self._rows, int):
+            with units.loop(self._code.size(self._row_tiles), f.integer(1)) as (tile, _):
+                self._tile(f.part_start(tile, rows, self._rows), rows, j, mask, columns)
+            return
         m = self._code.size(self._rows)
-        full = f.integer(self._rows // rows) if isinstance(self._rows, int) else f.binary("sdiv", "sdiv", m, rows)
+        full = f.binary("sdiv", "sdiv", m, rows)
         in_full, in_rest = units.split(full)
         with in_full.loop(full, f.integer(1)) as (tile, _):
             self._tile(tile * rows, rows, j, mask, columns)
-        if isinstance(self._rows, int):
-            if self._rows % rows:
-                # The last tile overlaps the one before it.
-                with in_rest.if_any():
-                    self._tile(f.integer(self._rows - rows), rows, j, mask, columns)
-            return
         with in_rest.if_any(), f.loop(full * rows, m) as i:
             self._tile(i, 1, j, mask, columns)
 

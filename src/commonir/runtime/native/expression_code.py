@@ -163,8 +163,7 @@ class ExpressionCode(PositionCode):
         if stop is not None:
             left = stop - (start + (count - 1) * lanes)
             if left.number != lanes:
-                numbers = f.lane_numbers(LlvmType("i32", lanes))
-                scopes[-1].mask = numbers.compare("slt", self._narrow(left))
+                scopes[-1].mask = f.first_lanes(self._narrow(left), lanes)
         return scopes
 
     def _whole_steps(self, n: LlvmValue, step: int) -> LlvmValue:

@@ -88,7 +88,7 @@ class PairContractionCode(ContractionCode):
         assert isinstance(panels, int)
         units = self._code.units((), blocks * panels)
         with units.loop(f.integer(blocks), f.integer(panels)) as (n, inside):
-            self._start_row = f.intrinsic("umin", n * self._block, f.integer(rows - self._block))
+            self._start_row = f.part_start(n, self._block, rows)
             self._round_rows()
             self._columns(inside, packed_pointer)
 
@@ -134,15 +134,8 @@ class PairContractionCode(ContractionCode):
                 moved = f.element(source, k * self._code.size(plan.left.steps[name]), F32.scalar)
                 self._round_terms(inner, moved, f.element(out, k * below, "i16"))
             return
-        whole = extent // lanes * lanes
-        type = LlvmType(F32.scalar, lanes)
-        with f.loop(f.integer(0), f.integer(whole), lanes) as k:
-            x = f.load(f.element(source, k, F32.scalar), type)
-            f.store(f.cast("fptrunc", x, "bfloat"), f.element(out, k, "i16"))
-        if whole < extent:
-            at = f.integer(whole)
-            mask = f.lane_numbers(LlvmType("i32", lanes)).compare("slt", extent - whole)
-            x = f.load(f.element(source, at, F32.scalar), type, mask)
+        for at, _, mask in f.vectors(extent, lanes):
+            x = f.load(f.element(source, at, F32.scalar), LlvmType(F32.scalar, lanes), mask)
             bits = f.cast("bitcast", f.cast("fptrunc", x, "bfloat"), "i16")
             f.store(bits, f.element(out, at, "i16"), mask)
 
@@ -156,11 +149,8 @@ class PairContractionCode(ContractionCode):
         vectors *= self._sums
         steps = (f.integer(vectors * self._lanes),)
         columns = PlainColumns(f, LlvmType(F32.scalar, self._lanes), pointer, vectors, steps)
-        whole = self._block // rows * rows
-        with f.loop(f.integer(0), f.integer(whole), rows) as i:
-            self._pair_tile(i, j, mask, columns)
-        if whole < self._block:
-            self._pair_tile(f.integer(self._block - rows), j, mask, columns)
+        with f.loop(f.integer(0), f.integer(-(-self._block // rows))) as n:
+            self._pair_tile(f.part_start(n, rows, self._block), j, mask, columns)
 
     def _pair_tile(self, i: LlvmValue, j: LlvmValue, mask: LlvmValue | None, columns: PlainColumns) -> None:
         f, rows = self._f, self.tile.rows

@@ -177,7 +177,7 @@ class WinogradCode:
         units = self._code.units((), images * blocks)
         with units.loop(f.integer(images * blocks), f.integer(1)) as (n, _):
             image = f.binary("udiv", "udiv", n, blocks)
-            start = f.intrinsic("umin", (n - image * blocks) * self._block, f.integer(tiles - self._block))
+            start = f.part_start(n - image * blocks, self._block, tiles)
             with self._code.bound_all(self._position_of_image(image)):
                 self._transform_operand(start, transformed)
                 self._multiply(transformed, weights, multiplied)
@@ -200,18 +200,12 @@ class WinogradCode:
         left = w.plan.left
         step_y, step_x = code.size(left.steps[w.y]), code.size(left.steps[w.x])
         base = f.element(code.buffer(left.name).pointer, code.size(left.address(w.images)), F32.scalar)
-        channels = w.count(w.channel)
-        numbers = f.lane_numbers(LlvmType("i32", self._lanes))
         with f.loop(f.integer(0), f.integer(self._block)) as t:
             y, x = self._place(start + t)
             first = f.element(base, y * step_y + x * step_x, F32.scalar)
             out = f.element(transformed, t * self._channels, F32.scalar)
-            whole = channels // self._lanes * self._lanes
-            with f.loop(f.integer(0), f.integer(whole), self._lanes) as c:
-                self._transform_channels(first, out, c, (step_y, step_x), points, None)
-            if whole < channels:
-                mask = numbers.compare("slt", channels - whole)
-                self._transform_channels(first, out, f.integer(whole), (step_y, step_x), points, mask)
+            for c, _, mask in f.vectors(w.count(w.channel), self._lanes):
+                self._transform_channels(first, out, c, (step_y, step_x), points, mask)
 
     def _transform_channels(
         self,
@@ -237,26 +231,19 @@ class WinogradCode:
     def _multiply(self, transformed: LlvmValue, weights: LlvmValue, multiplied: LlvmValue) -> None:
         """Adds the matrix products of all positions of tiles."""
         f, channels = self._f, self._w.count(self._w.channel)
-        step = self.tile.vectors * self._lanes
-        full = self._columns // step * step
         with f.loop(f.integer(0), f.integer(self._points)) as p:
             left = f.element(transformed, p * (self._block * self._channels), F32.scalar)
             right = f.element(weights, p * (channels * self._columns), F32.scalar)
             out = f.element(multiplied, p * (self._block * self._columns), F32.scalar)
-            with f.loop(f.integer(0), f.integer(full), step) as j:
-                self._panel(left, right, out, j, self.tile.vectors)
-            if full < self._columns:
-                self._panel(left, right, out, f.integer(full), (self._columns - full) // self._lanes)
+            for j, vectors, _ in f.vectors(self._columns, self._lanes, self.tile.vectors):
+                self._panel(left, right, out, j, vectors)
 
     def _panel(self, left: LlvmValue, right: LlvmValue, out: LlvmValue, j: LlvmValue, vectors: int) -> None:
         f, rows = self._f, self.tile.rows
         pointer = f.element(right, j * self._w.count(self._w.channel), F32.scalar)
         columns = PlainColumns(f, self._type, pointer, vectors, (f.integer(vectors * self._lanes),))
-        full = self._block // rows * rows
-        with f.loop(f.integer(0), f.integer(full), rows) as i:
-            self._tile(left, columns, f.element(out, j, F32.scalar), i)
-        if full < self._block:
-            self._tile(left, columns, f.element(out, j, F32.scalar), f.integer(self._block - rows))
+        with f.loop(f.integer(0), f.integer(-(-self._block // rows))) as n:
+            self._tile(left, columns, f.element(out, j, F32.scalar), f.part_start(n, rows, self._block))
 
     def _tile(self, left: LlvmValue, columns: Columns, out: LlvmValue, i: LlvmValue) -> None:
         f, lanes = self._f, self._lanes
@@ -270,17 +257,11 @@ class WinogradCode:
     def _finish(self, start: LlvmValue, multiplied: LlvmValue, finished: LlvmValue) -> None:
         """Transforms the products of all tiles, and adds what follows the sums."""
         f, w = self._f, self._w
-        columns = w.count(w.plan.column)
-        numbers = f.lane_numbers(LlvmType("i32", self._lanes))
-        whole = columns // self._lanes * self._lanes
         with f.loop(f.integer(0), f.integer(self._block)) as t:
             y, x = self._place(start + t)
             tile = f.element(multiplied, t * self._columns, F32.scalar)
-            with f.loop(f.integer(0), f.integer(whole), self._lanes) as j:
-                self._finish_columns(tile, finished, (y, x), j, None)
-            if whole < columns:
-                mask = numbers.compare("slt", columns - whole)
-                self._finish_columns(tile, finished, (y, x), f.integer(whole), mask)
+            for j, _, mask in f.vectors(w.count(w.plan.column), self._lanes):
+                self._finish_columns(tile, finished, (y, x), j, mask)
 
     def _finish_columns(
         self,
