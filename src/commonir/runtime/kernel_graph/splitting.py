@@ -12,19 +12,7 @@ from itertools import count
 from math import prod
 
 from commonir.base.tuples import NamedTuple
-from commonir.notation import (
-    Access,
-    Expr,
-    Fold,
-    Kernel,
-    Tensor,
-    free,
-    put,
-    replace,
-    replace_accesses,
-    rewrite,
-    walk,
-)
+from commonir.notation import Access, Expr, Fold, Kernel, Tensor, free, put, replace, replace_accesses, rewrite, walk
 from commonir.notation.digits import digits_of, with_digits
 from commonir.runtime.kernel_graph.contraction import contraction_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec

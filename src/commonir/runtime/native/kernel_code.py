@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from commonir.llvm.llvm_ir import Function, LlvmValue
-from commonir.llvm.scalar_functions import (
-    combined,
-)
+from commonir.llvm.scalar_functions import combined
 from commonir.llvm.target import Target
-from commonir.notation import (
-    Fold,
-    Join,
-    free,
-    walk,
-)
-from commonir.runtime.kernel_graph.loop_kernel import (
-    LoopKernel,
-    vector_axis,
-)
+from commonir.notation import Fold, Join, free, walk
+from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, vector_axis
 from commonir.runtime.native.expression_code import Buffer, ExpressionCode, Scratch
 from commonir.runtime.native.loop_order import (
     ACCUMULATORS,
@@ -35,11 +25,7 @@ from commonir.runtime.native.program import Check
 from commonir.runtime.native.running_values import RunningValues, elements_of, with_running_values
 from commonir.runtime.native.transposed_reads import TransposedRead, transposed, transposed_read
 from commonir.runtime.native.work_units import Units, WorkDivision, axes_of_units, rounds_of_unit
-from commonir.symbolic import (
-    Dim,
-    ceil_div,
-    index,
-)
+from commonir.symbolic import Dim, ceil_div, index
 
 
 class KernelCode(ExpressionCode):

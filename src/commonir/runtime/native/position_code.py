@@ -9,23 +9,8 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 
 from commonir.llvm.llvm_ir import I32, Function, LlvmType, LlvmValue, Region
-from commonir.notation import (
-    Expr,
-)
-from commonir.symbolic import (
-    Atom,
-    Dim,
-    DimExpr,
-    Floor,
-    Max,
-    Mod,
-    Symbol,
-    at_least,
-    extreme,
-    names,
-    terms_of,
-    total,
-)
+from commonir.notation import Expr
+from commonir.symbolic import Atom, Dim, DimExpr, Floor, Max, Mod, Symbol, at_least, extreme, names, terms_of, total
 
 
 class LoopScope:

@@ -19,19 +19,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType
 from commonir.llvm.scalar_functions import NotCompiled
 from commonir.llvm.target import Target
-from commonir.notation import (
-    Access,
-    Apply,
-    Cast,
-    Const,
-    Expr,
-    Kernel,
-    Tensor,
-    free,
-    index,
-    replace,
-    walk,
-)
+from commonir.notation import Access, Apply, Cast, Const, Expr, Kernel, Tensor, free, index, replace, walk
 from commonir.runtime.interpreter.evaluation import evaluate_kernel, rounds_to_half
 from commonir.runtime.kernel_graph.factors import elements_of, factor_of
 from commonir.runtime.kernel_graph.layouts import layout_of
