@@ -110,6 +110,55 @@ def test_a_c_program_gives_the_bits_of_the_engine(tmp_path: Path) -> None:
         assert actual[output] == expected.tobytes()
 
 
+def control(x: Value, h: Value, limit: Value) -> list[Value]:
+    """A loop with a loop, a branch and states that change places inside, and a recurrent layer."""
+    row, count = TensorType(f32, (4,)), TensorType(i64, ())
+
+    def after_steps(first: Value) -> Value:
+        condition = core.nested([count, row], lambda n, _: (core.less(n, limit),))
+        body = core.nested(
+            [count, row], lambda n, v: (core.add(n, core.scalar(1, i64)), core.mul(v, core.splat(0.5, v)))
+        )
+        return core.while_((core.scalar(0, i64), first), condition, body)[1]
+
+    def body(a: Value, b: Value, x: Value) -> list[Value]:
+        y = core.add(after_steps(a), x)
+        large = core.greater(core.reduce_sum(y, (0,)), core.scalar(0.0, f32))
+        (z,) = core.if_(large, core.nested([], lambda: (core.tanh(y),)), core.nested([], lambda: (b,)))
+        return [b, z, core.mul(y, b)]
+
+    last, other, stacked = core.scan((h, core.neg(h)), (x,), core.nested([row, row, row], body))
+    start, w = core.unsqueeze(core.unsqueeze(h, (0,)), (0,)), constant(np.float32(0.2) * normal(1, 16, 4))
+    layer = core.lstm(core.unsqueeze(stacked, (1,)), w, w, start, start, constant(normal(1, 16)))
+    return [last, other, stacked, *layer]
+
+
+def control_inputs(length: int) -> dict[str, Array]:
+    return {"x": normal(length, 4), "h": normal(4), "limit": np.array(length // 3)}
+
+
+CONTROL = {"x": TensorType(f32, (symbol("n", 0), 4)), "h": TensorType(f32, (4,)), "limit": TensorType(i64, ())}
+
+
+def test_loops_and_branches_in_c_give_the_bits_of_the_engine(tmp_path: Path) -> None:
+    module, inputs = program(control, CONTROL), control_inputs(7)
+    cir.compile(module, tmp_path, name="net", sizes={"n": 7})
+    actual = run(build(tmp_path, find_program("cc", ["cc"])), inputs)
+    for output, expected in engine_outputs(module, inputs).items():
+        assert actual[output] == expected.tobytes()
+
+
+def test_loops_in_libraries_may_have_no_rounds(tmp_path: Path) -> None:
+    module = program(control, CONTROL)
+    cir.compile(module, tmp_path / "net.so", sizes={"n": 7})
+    net = cir.load_compiled(tmp_path / "net.so")
+    for length in (7, 1, 0, 4):
+        inputs = control_inputs(length)
+        actual = net.run(inputs)
+        for output, expected in engine_outputs(module, inputs).items():
+            np.testing.assert_array_equal(actual[output], expected)
+
+
 @pytest.mark.parametrize("text", [DECODE, SWAP])
 @pytest.mark.parametrize("options", [{}, {"embed": True, "static_workspace": True}])
 def test_sources_are_strict_c_and_cpp(text: str, options: dict[str, Any], tmp_path: Path) -> None:

@@ -118,12 +118,11 @@ class EntryMemory(NamedTuple):
 def memory_of(entry: EntryPoint) -> EntryMemory:
     """Returns the places of tensors for the largest sizes."""
     program = entry.program
-    end = len(program.calls)
-    step = {call.node: n for n, call in enumerate(program.calls)}
-    last_read = {name: n for n, call in enumerate(program.calls) for name in call.tensors}
+    given = {*program.constants, *[t.name for t in program.inputs]}
+    end = 1 + max([t.lifetime.last for t in (*program.inputs, *program.intermediates, *program.outputs)], default=0)
     direct: dict[str, int] = {}
     for n, output in enumerate(entry.outputs):
-        if output.tensor in step and not _is_converted(output.type.element):
+        if output.tensor not in given and not _is_converted(output.type.element):
             direct.setdefault(output.tensor, n)
     for shape in [t.shape for t in (*program.inputs, *program.outputs)]:
         _check_elements(entry, prod([entry.largest(d) for d in shape]))
@@ -132,13 +131,15 @@ def memory_of(entry: EntryPoint) -> EntryMemory:
     sizes = {t.memory: entry.largest(t.size) * t.dtype.itemsize for t in program.intermediates}
     lives = {t.memory: t.lifetime for t in program.intermediates}
     for t in program.outputs:
-        if t.name in step and t.name not in direct:
-            sizes[t.name], lives[t.name] = _largest_bytes(entry, t.shape, t.dtype), Lifetime(step[t.name], end)
+        if t.name not in given and t.name not in direct:
+            sizes[t.name] = _largest_bytes(entry, t.shape, t.dtype)
+            lives[t.name] = t.lifetime._replace(last=end)
     kept = {t.name for t in program.outputs}
+    lifetimes = {t.name: t.lifetime for t in program.inputs}
     for name, type in _tensors_from_outside(entry):
         if _is_converted(type.element):
             sizes[name] = _largest_bytes(entry, _dims(type), compute_dtype(type.element))
-            lives[name] = Lifetime(-1, end if name in kept else last_read.get(name, -1))
+            lives[name] = lifetimes[name]._replace(last=end) if name in kept else lifetimes[name]
     loaded = {s.loaded for s in entry.states}
     for s in entry.states:
         if s.stored in loaded:
@@ -259,14 +260,17 @@ class _EntryWriter:
         sources = self._sources(dims, places)
         table = f.array(POINTER, max(1, len(self._program.table)))
         for n, name in enumerate(self._program.table):
-            f.store(self._tensor(name, sources, dims), f.element(table, f.integer(n), "ptr"))
+            # Loops and branches give the others an address.
+            if name in sources:
+                f.store(self._tensor(name, sources, dims), f.element(table, f.integer(n), "ptr"))
         sizes = f.array(I64, max(1, len(self._program.symbols)))
         for n, symbol in enumerate(self._program.symbols):
             f.store(self._sizes[symbol], f.element(sizes, f.integer(n), "i64"))
         faults = f.array(I64, 2)
         f.store(f.integer(0), faults)
         scratch = f.element(arena, f.integer(self._memory.arena.size_bytes), "i8")
-        f.call(f"{self._name}.{MAIN}", None, table, sizes, faults, scratch)
+        no_watch = LlvmValue(f, POINTER, "null")
+        f.call(f"{self._name}.{MAIN}", None, table, sizes, faults, scratch, no_watch)
         fault = f.load(faults, I64)
         for n, check in enumerate(self._program.checks, 1):
             number = self._messages.add(_fault_text(entry, check.tensor, check.axis))

@@ -20,11 +20,11 @@ from commonir.ir.types import TensorType, Type, string
 from commonir.llvm.scalar_functions import NotCompiled
 from commonir.llvm.target import Target
 from commonir.notation import Constraint
-from commonir.ods import Op, source_path
-from commonir.ods.traits import Terminator
+from commonir.ods import source_path
 from commonir.runtime.interpreter.control import is_control
-from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
-from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.kernel_graph.building import NotAKernel
+from commonir.runtime.kernel_graph.control import GraphProgram
+from commonir.runtime.kernel_graph.program_building import ProgramBuilder, operations_of
 from commonir.runtime.native.compiling import generated_program
 from commonir.runtime.native.program import CompiledProgram
 from commonir.runtime.ports import names_of
@@ -96,9 +96,10 @@ def entry_point(function: Function, limits: Mapping[str, int], target: Target) -
     builder = _EntryBuilder(function)
     states = builder.build()
     sizes = _size_limits(function, limits)
-    _check_symbols(function, builder.graph, sizes)
+    program = builder.program()
+    _check_symbols(function, program, sizes)
     try:
-        generated = generated_program(builder.graph, target)
+        generated = generated_program(program, target)
     except NotCompiled as reason:
         message = f"function '{function.symbol_name}': {reason} has no machine code"
         raise DiagnosticError(Diagnostic(NOT_COMPILED_WHOLE, message, help=_REMEDY)) from reason
@@ -142,14 +143,14 @@ class _EntryBuilder:
 
     def __init__(self, function: Function) -> None:
         self._function = function
-        self._builder = GraphBuilder()
+        self._builder = ProgramBuilder()
         self._states: dict[ml_program.Global, StateUse] = {}
         self._contents: dict[ml_program.Global, Value] = {}
+        self._output_count = 0
 
-    @property
-    def graph(self) -> KernelGraph:
-        """The graph so far."""
-        return self._builder.graph
+    def program(self) -> GraphProgram:
+        """Returns the program of all operations."""
+        return self._builder.program()
 
     @property
     def constraints(self) -> Iterable[Constraint]:
@@ -171,9 +172,7 @@ class _EntryBuilder:
         Raises: DiagnosticError with all operations that are not kernels.
         """
         refused: dict[str, Diagnostic] = {}
-        for op in self._function.body.operations:
-            if isinstance(op, Op) and op.has_trait(Terminator):
-                break
+        for op in operations_of(self._function.body):
             try:
                 self._add(op)
             except NotAKernel as reason:
@@ -186,12 +185,13 @@ class _EntryBuilder:
         for target, use in self._states.items():
             if use.stored:
                 self._output(self._contents[target])
-                use = use._replace(stored=str(len(self.graph.outputs) - 1))
+                use = use._replace(stored=str(self._output_count - 1))
             states.append(use)
         return states
 
     def _output(self, value: Value) -> None:
         self._builder.output(value)
+        self._output_count += 1
 
     def _add(self, op: Operation) -> None:
         match op:
@@ -224,8 +224,8 @@ def _state_type(source: ml_program.Global) -> TensorType:
 def _refusal(function: Function, op: Operation, reason: str) -> Diagnostic:
     """Returns the error about an operation that is not compiled."""
     what = "is not a computation of array elements by formulas" if reason == op.name else f"is not compiled: {reason}"
-    if is_control(op):
-        what = "runs through Python: loops, branches and calls are not compiled yet"
+    if is_control(op) and reason == op.name:
+        what = "runs through Python: it is not compiled"
     message = f"function '{function.symbol_name}': {op.name} {what}"
     has_strings = any(_has_strings(v.type) for v in (*op.operands, *op.results))
     return Diagnostic(NOT_COMPILED_WHOLE, message, where=source_path(op), help=_NO_STRINGS if has_strings else _REMEDY)
@@ -276,10 +276,10 @@ def _size_limits(function: Function, limits: Mapping[str, int]) -> tuple[SizeLim
     return tuple(out)
 
 
-def _check_symbols(function: Function, graph: KernelGraph, sizes: Iterable[SizeLimit]) -> None:
+def _check_symbols(function: Function, program: GraphProgram, sizes: Iterable[SizeLimit]) -> None:
     """Checks that every size follows from those of inputs. Raises: DiagnosticError (E0720)."""
     known = {s.name for s in sizes}
-    for node in graph.nodes.values():
+    for node in [node for graph in program.graphs() for node in graph.nodes.values()]:
         for name in sorted(node.symbols() - known):
             what = f"the size '{name}' is only known when {node.origins[0].operation} has run"
             message = f"function '{function.symbol_name}': {what}"

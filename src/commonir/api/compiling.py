@@ -66,16 +66,25 @@ def compile(
 
 
 def _compiled_functions(lowered: Module, names: Iterable[str] | None) -> list[Function]:
-    """Returns the functions of some names, by default all public ones, the entry function first."""
-    if names is not None:
-        return [lowered.function(n) for n in names]
-    private = ("private", "nested")
-    found = [
-        f
-        for f in lowered.defined_functions.values()
-        if not (isinstance(f, FunctionOp) and f.sym_visibility is not None and f.sym_visibility.value in private)
-    ]
-    return sorted(found, key=lambda f: f.symbol_name != lowered.entry)
+    """Returns the functions of some names, by default all public ones, the entry function first.
+
+    Operations that consist of loops are expanded in them.
+    """
+    from commonir.runtime.nesting import with_loops  # noqa: PLC0415
+
+    if names is None:
+        private = ("private", "nested")
+        found = [
+            f.symbol_name
+            for f in lowered.defined_functions.values()
+            if not (isinstance(f, FunctionOp) and f.sym_visibility is not None and f.sym_visibility.value in private)
+        ]
+        names = sorted(found, key=lambda n: n != lowered.entry)
+    else:
+        names = list(names)
+    for n in names:
+        lowered = with_loops(lowered, n)
+    return [lowered.function(n) for n in names]
 
 
 def load_compiled(path: Path_) -> CompiledLibrary:

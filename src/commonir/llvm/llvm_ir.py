@@ -10,7 +10,7 @@ Source: LLVM language reference, LLVM 22.
 from __future__ import annotations
 
 import struct
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -515,6 +515,25 @@ class Function:
         around.lines += [f"{test} = icmp slt i64 {counter.text}, {stop.text}"]
         around.lines += [f"br i1 {test}, label %{entry}, label %{end}", f"{entry}:"]
         around.lines += [*body.lines, f"br label %{head}", f"{end}:"]
+        around.label = end
+
+    @contextmanager
+    def rounds(self, test: Callable[[LlvmValue], LlvmValue]) -> Generator[LlvmValue]:
+        """Runs the body as long as a test holds, whose code is run with the number of the round before each."""
+        around = self.region
+        head, body, end = Region(self.new_label()), Region(self.new_label()), self.new_label()
+        first, entry = head.label, body.label
+        self._count += 1
+        counter = LlvmValue(self, I64, f"%i{self._count}")
+        with self.inserting(head):
+            holds = test(counter)
+        with self.inserting(body):
+            yield counter
+            following = counter + 1
+        entered = f"[ 0, %{around.label} ], [ {following.text}, %{body.label} ]"
+        around.lines += [f"br label %{first}", f"{first}:", f"{counter.text} = phi i64 {entered}", *head.lines]
+        around.lines += [f"br i1 {holds.text}, label %{entry}, label %{end}", f"{entry}:"]
+        around.lines += [*body.lines, f"br label %{first}", f"{end}:"]
         around.label = end
 
     def return_(self) -> None:

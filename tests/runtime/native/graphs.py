@@ -68,7 +68,7 @@ def run_guarded(
     use_strips(graph, layouts)
     use_window_strips(graph, layouts, target.lanes())
     code = code_of(graph, layouts, target)
-    constants = constants_of(graph, code)
+    constants = constants_of(code)
     memory = GuardedMemory()
     tensors: dict[str, Array] = {}
     table = np.zeros(len(code.tensors), np.int64)
@@ -93,9 +93,9 @@ def run_guarded(
     scratch_bytes = max([evaluate(d, dims) for d in code.scratch], default=0)
     scratch = memory.array((threads * scratch_bytes,), np.dtype(np.uint8), side)
     if threads == 1:
-        library.function(MAIN, 4)(table.ctypes.data, sizes.ctypes.data, faults.ctypes.data, scratch.ctypes.data)
+        library.function(MAIN, 5)(table.ctypes.data, sizes.ctypes.data, faults.ctypes.data, scratch.ctypes.data, 0)
     else:
-        arguments = (table.ctypes.data, faults.ctypes.data, scratch.ctypes.data, scratch_bytes)
+        arguments = (table.ctypes.data, faults.ctypes.data, scratch.ctypes.data, scratch_bytes, 0)
         Team(library, len(sizes), Workers()).run(arguments, sizes, threads)
     assert not faults.any()
     return [_result(name, tensors, graph, arrays) for name in graph.outputs]

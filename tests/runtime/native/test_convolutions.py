@@ -96,7 +96,7 @@ def test_windows_of_three_are_computed_by_transformed_tiles() -> None:
     graph = graph_of(module)
     assert graph is not None
     code = code_of(graph, assign_layouts(graph), host_target())
-    transformed = [a for a in constants_of(graph, code).values() if a.size == 36 * 32 * 32]
+    transformed = [a for a in constants_of(code).values() if a.size == 36 * 32 * 32]
     assert len(transformed) == 1
 
 

@@ -151,7 +151,7 @@ def test_constants_are_held_as_they_are_stored(form: str) -> None:
     graph = graph_of(module)
     assert graph is not None
     code = code_of(graph, assign_layouts(graph), host_target())
-    held = sum([a.nbytes for a in constants_of(graph, code).values()])
+    held = sum([a.nbytes for a in constants_of(code).values()])
     assert held * 8 <= 1.15 * weights.bits * k * n
 
 
@@ -175,4 +175,4 @@ def test_gathered_tables_of_few_bits_are_held_as_they_are_stored() -> None:
     graph = graph_of(module)
     assert graph is not None
     code = code_of(graph, assign_layouts(graph), host_target())
-    assert sum([a.nbytes for a in constants_of(graph, code).values()]) * 8 <= 1.15 * weights.bits * k * n
+    assert sum([a.nbytes for a in constants_of(code).values()]) * 8 <= 1.15 * weights.bits * k * n

@@ -74,16 +74,19 @@ class GraphBuilder:
         self.inputs: list[Value] = []
         self.constraints: dict[Constraint, None] = {}
         self._names: dict[Value, str] = {}
+        # Those of all graphs, if operations are added to one after another.
+        self._specs: dict[str, TensorSpec] = {}
+        self._constants: dict[str, Array] = {}
         self._count = 0
 
     def input(self, value: Value) -> str:
         """Returns the name of a value from outside, which becomes an input."""
         name = self._names.get(value)
         if name is None:
-            name = self._names[value] = self._new_name("in")
-            self.graph.inputs[name] = _spec_of(value)
+            name = self._new_tensor("in", spec_of(value))
+            self._names[value] = name
             self.inputs.append(value)
-        return name
+        return self._read(name)
 
     def output(self, value: Value) -> None:
         """Makes a value a result of the graph; one from outside may be one too."""
@@ -96,13 +99,13 @@ class GraphBuilder:
 
     def load(self, value: Value, stored: Value) -> None:
         """Makes a value what another one is when it has been stored in its element type, and loaded again."""
-        name, spec = self._operand(stored), _spec_of(stored)
+        name, spec = self._operand(stored), spec_of(stored)
         if spec.element in (f16, bf16):
             # What is computed has more bits, as if it were read from a tensor of single precision.
             axes = indices("i", len(spec.shape))
             kernel = Kernel(axes, Cast(Tensor(name, spec.shape, f32)[axes], spec.element))
             extents = {f"i{n}": d for n, d in enumerate(spec.shape)}
-            name = self._new_name("v")
+            name = self._new_tensor("v", spec)
             self.graph.add(KernelNode(name, kernel, extents, spec))
         self._names[value] = name
 
@@ -111,7 +114,7 @@ class GraphBuilder:
         if not isinstance(op, Op) or op.regions:
             raise NotAKernel(op.name)
         for v in (*op.operands, *op.results):
-            _spec_of(v)
+            spec_of(v)
         try:
             given = {v: self._operand(v) for v in op.operands}
             nodes = self._nodes_of(op, given)
@@ -127,10 +130,10 @@ class GraphBuilder:
     def _operand(self, value: Value) -> str:
         """Returns the name of an operand; of a constant outside of the block, which is the same in every run, too."""
         if value in self._names:
-            return self._names[value]
+            return self._read(self._names[value])
         data = known_data(value)
         if data is not None:
-            name = self._names[value] = self._constant(data.array())
+            name = self._names[value] = self._constant(data.array(), spec_of(value))
             return name
         if _is_of_constants(value, MAX_CONSTANT_DEPTH):
             assert isinstance(value.owner, Op)
@@ -138,17 +141,26 @@ class GraphBuilder:
             return self._names[value]
         return self.input(value)
 
+    def _read(self, name: str) -> str:
+        """Returns the name of a tensor, after making it known to the graph."""
+        graph = self.graph
+        if name in self._constants:
+            graph.constants[name] = self._constants[name]
+        elif name not in graph.nodes and name not in graph.inputs:
+            graph.inputs[name] = self._specs[name]
+        return name
+
     def _nodes_of(self, op: Op, given: Mapping[Value, str]) -> list[str]:
         """Returns the names of the results of an operation."""
         constant = _constant_of(op)
         if constant is not None:
-            return [self._constant(constant)]
+            return [self._constant(constant, spec_of(op.results[0]))]
         kernels = self._kernels(op, given)
         if not is_concrete(op):
             self._require(infer(op).constraints)
         if op.form is Form.COMPOSITE and _has_long_rows(kernels):
             return self._nodes_of_body(op, given)
-        return [self._node(op, kernel, _spec_of(v)) for kernel, v in zip(kernels, op.results, strict=True)]
+        return [self._node(op, kernel, spec_of(v)) for kernel, v in zip(kernels, op.results, strict=True)]
 
     def _nodes_of_body(self, op: Op, given: Mapping[Value, str]) -> list[str]:
         derived = infer(op)
@@ -166,7 +178,7 @@ class GraphBuilder:
             return [self._constant_kernel(op, constant)]
         dims = _symbolic_dims_of(op)
         if dims is not None:
-            return [_kernel_of_dims(dims, _spec_of(op.results[0]))]
+            return [_kernel_of_dims(dims, spec_of(op.results[0]))]
         if op.form not in (Form.KERNEL, Form.COMPOSITE) or (op.form is Form.COMPOSITE and op.infers_types):
             raise NotAKernel(op.name)
         derived = infer(op)
@@ -186,7 +198,8 @@ class GraphBuilder:
             for v, kernel in zip(inner.results, self._kernels(_defined(inner), names), strict=True):
                 names[v] = self._new_name("t")
                 made[names[v]] = kernel
-        return [fuse(made[names[v]], made) if names[v] in made else _copy_of(v, names[v]) for v in derived.outputs]
+        outputs = [(v, names[v]) for v in derived.outputs]
+        return [fuse(made[n], made) if n in made else copy_of(spec_of(v), n) for v, n in outputs]
 
     def _require(self, constraints: Iterable[Constraint]) -> None:
         self.constraints.update(dict.fromkeys(constraints))
@@ -198,13 +211,14 @@ class GraphBuilder:
         if any(isinstance(n, int) and isinstance(d, int) for n, d in different):
             raise NotAKernel(f"{op.name}: a result of shape {shape}, declared as {list(spec.shape)}")
         self._require([Constraint(n, "==", d, "the declared size of a result") for n, d in different])
-        name = self._new_name("v")
+        name = self._new_tensor("v", spec)
         # Numbers bound no index of a join.
         kernel = self._with_numbers(Kernel(kernel.axes, with_extents(kernel.body, extents)))
         node = KernelNode(name, Kernel(kernel.axes, kernel.body), extents, spec, (Origin(op.name),))
         folded = self._folded(node)
         if folded is not None:
-            self.graph.constants[name] = folded
+            self._constants[name] = folded
+            self._read(name)
         else:
             self._require_positions(op, node)
             self.graph.add(node)
@@ -246,20 +260,25 @@ class GraphBuilder:
                 return None
         return evaluated(node, self.graph.constants)
 
-    def _constant(self, array: Array) -> str:
-        name = self._new_name("c")
-        self.graph.constants[name] = array
-        return name
+    def _constant(self, array: Array, spec: TensorSpec) -> str:
+        name = self._new_tensor("c", spec)
+        self._constants[name] = array
+        return self._read(name)
 
     def _constant_kernel(self, op: Op, array: Array) -> Kernel:
         """Returns a kernel for a constant inside of a composite: a number, or a read of a constant of the graph."""
-        spec = _spec_of(op.results[0])
+        spec = spec_of(op.results[0])
         axes = indices("i", array.ndim)
         if array.size > 0 and array.dtype.kind != "c" and bool(np.all(array == array.reshape(-1)[0])):
             body: Expr = Const(array.reshape(-1)[0].item(), spec.element)
         else:
-            body = Tensor(self._constant(array), spec.shape, spec.element)[axes]
+            body = Tensor(self._constant(array, spec), spec.shape, spec.element)[axes]
         return Kernel(axes, body, tuple([(f"i{n}", size) for n, size in enumerate(array.shape)]))
+
+    def _new_tensor(self, prefix: str, spec: TensorSpec) -> str:
+        name = self._new_name(prefix)
+        self._specs[name] = spec
+        return name
 
     def _new_name(self, prefix: str) -> str:
         self._count += 1
@@ -277,9 +296,8 @@ def _is_of_constants(value: Value, depth: int) -> bool:
     return all(known_data(v) is not None or _is_of_constants(v, depth - 1) for v in op.operands)
 
 
-def _copy_of(value: Value, name: str) -> Kernel:
-    """Returns the kernel of a result that is an operand."""
-    spec = _spec_of(value)
+def copy_of(spec: TensorSpec, name: str) -> Kernel:
+    """Returns the kernel of a tensor that is another one."""
     axes = indices("i", len(spec.shape))
     return Kernel(axes, Tensor(name, spec.shape, spec.element)[axes])
 
@@ -316,7 +334,7 @@ def _constant_of(op: Op) -> Array | None:
 
 def _is_large(op: Op) -> bool:
     """Returns whether a result is stored in a form of its own, rather than as its elements."""
-    return all(_count(_spec_of(v).shape) >= STORED_ELEMENTS for v in op.results)
+    return all(_count(spec_of(v).shape) >= STORED_ELEMENTS for v in op.results)
 
 
 def _symbolic_dims_of(op: Op) -> tuple[Dim, ...] | None:
@@ -348,7 +366,7 @@ def _count(dims: Sequence[Dim]) -> int:
     return prod([d for d in dims if isinstance(d, int)])
 
 
-def _spec_of(value: Value) -> TensorSpec:
+def spec_of(value: Value) -> TensorSpec:
     """Returns the shape and element type of a value. Raises: NotAKernel for what is not a tensor of known rank."""
     type = value.type
     if not isinstance(type, TensorType) or type.shape is None:

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
+from commonir.dialects import core
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import Constraint
 from commonir.ods import Op, known_data
-from commonir.ods.traits import Pure, Terminator
+from commonir.ods.traits import Pure
 from commonir.runtime.binding import BoundInputs, bind, requirements, symbol_dims
 from commonir.runtime.engine import EngineOptions
 from commonir.runtime.interpreter.control import Globals, WithState, check_depth, is_control, run_control
@@ -28,8 +29,9 @@ from commonir.runtime.interpreter.engine import Evaluator, TooLargeError
 from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
-from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.kernel_graph.control import GraphProgram
 from commonir.runtime.kernel_graph.loops import Loop, loop_of
+from commonir.runtime.kernel_graph.program_building import ProgramBuilder, operations_of
 from commonir.runtime.kernel_graph.timing import OnKernel, RunTimes
 from commonir.runtime.limits import no_memory, reporting_out_of_range, time_is_up
 from commonir.runtime.ports import names_of
@@ -78,10 +80,15 @@ class PreparedGraph(Protocol):
 
 
 class BackEnd(Protocol):
-    """Runs graphs of kernels."""
+    """Runs programs of graphs; only those of one graph unless it `runs_control`."""
 
-    def prepare(self, graph: KernelGraph) -> PreparedGraph | None:
-        """Returns a graph that is ready to run, after fusing its nodes; None if this is not possible."""
+    @property
+    def runs_control(self) -> bool:
+        """Whether programs may have loops and branches."""
+        ...
+
+    def prepare(self, program: GraphProgram) -> PreparedGraph | None:
+        """Returns a program that is ready to run, after fusing its nodes; None if this is not possible."""
         ...
 
 
@@ -97,8 +104,13 @@ class GraphStep:
         self.outputs = tuple(outputs)
         self._sizes = sizes
         self._checked: dict[object, bool] = {}
-        # The longest run so far.
+        # The longest run so far; that of loops says little about the next one.
         self.seconds: float | None = None
+        self._has_loops = any(isinstance(inner, core.While) for op in operations for inner in op.walk())
+
+    def is_short(self, seconds_left: float) -> bool:
+        """Returns whether a run will be done long before a deadline."""
+        return self.seconds is not None and 4 * self.seconds < seconds_left and not self._has_loops
 
     def fits(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> bool:
         """Returns whether the graph computes the operations for inputs of these shapes and these sizes.
@@ -146,13 +158,12 @@ class GraphSizes(NamedTuple):
         return all(c.holds(dims) for c in self.constraints)
 
 
-def _sizes_of(builder: GraphBuilder) -> GraphSizes:
-    """Returns the assumptions of the graph of a builder."""
-    graph, constraints = builder.graph, tuple(builder.constraints)
-    specs = [*graph.inputs.values(), *[node.spec for node in graph.nodes.values()]]
+def _sizes_of(builder: GraphBuilder, program: GraphProgram) -> GraphSizes:
+    """Returns the assumptions of the program of a builder."""
+    constraints = tuple(builder.constraints)
+    specs = [spec for name, spec in program.specs.items() if name not in program.constants]
     shapes = tuple(dict.fromkeys([spec.shape for spec in specs]))
-    used = {s for shape in shapes for d in shape for s in symbols(d)}
-    used.update([s for node in graph.nodes.values() for s in node.symbols()])
+    used = {s for shape in shapes for d in shape for s in symbols(d)} | program.symbols()
     used.update([s for c in constraints for s in c.symbols])
     return GraphSizes(tuple(builder.inputs), shapes, constraints, tuple(sorted(used)))
 
@@ -244,7 +255,7 @@ class GraphExecutable(WithState):
         return is_plain
 
     def loop_of(self, op: Operation) -> Loop | None:
-        """Returns a loop that runs without leaving the code of the back end; None for other operations."""
+        """Returns a loop whose rounds the back end repeats by itself; None for other operations."""
         if op not in self._loops:
             self._loops[op] = loop_of(op, self._graph_of)
         return self._loops[op]
@@ -364,9 +375,9 @@ class _BlockRunner:
         if self.deadline is None:
             return None
         # A graph that will be done long before the deadline needs no checks.
-        left = self.deadline - time.monotonic()
-        is_short = step.seconds is not None and 4 * step.seconds < left
-        return None if is_short else lambda _node, _origins: self._check_time()
+        if step.is_short(self.deadline - time.monotonic()):
+            return None
+        return lambda _node, _origins: self._check_time()
 
     def _run_single(self, op: Operation, values: dict[Value, Array]) -> None:
         times = self._executable.times
@@ -421,11 +432,6 @@ class _SingleEvaluator(Evaluator):
         self._runner.run_block(block, values)
 
 
-def operations_of(block: Block) -> list[Operation]:
-    """Returns the operations of a block without the one that ends it."""
-    return [op for op in block.operations if not (isinstance(op, Op) and op.has_trait(Terminator))]
-
-
 def is_only_decoded(op: Operation) -> bool:
     """Returns whether all users of a constant are decoded constants themselves, so that it need not be computed."""
     if len(op.results) != 1 or known_data(op.results[0]) is None:
@@ -441,30 +447,37 @@ def _is_plain(op: Operation) -> bool:
 
 def _steps_of(block: Block, back_end: BackEnd) -> list[Step]:
     """Returns the steps of a block: as many operations as possible together."""
+    return _steps(operations_of(block), back_end, builds_control=back_end.runs_control)
+
+
+def _steps(operations: Sequence[Operation], back_end: BackEnd, *, builds_control: bool) -> list[Step]:
     out: list[Step] = []
     pending: list[Operation] = []
-    builder = GraphBuilder()
-    for op in operations_of(block):
+    builder = ProgramBuilder(builds_control=builds_control)
+    for op in operations:
         try:
             builder.add(op)
             pending.append(op)
         except NotAKernel:
             out += _together(builder, pending, back_end)
             out.append(SingleStep(op))
-            builder, pending = GraphBuilder(), []
+            builder, pending = ProgramBuilder(builds_control=builds_control), []
     return [*out, *_together(builder, pending, back_end)]
 
 
-def _together(builder: GraphBuilder, operations: Sequence[Operation], back_end: BackEnd) -> list[Step]:
-    """Returns operations as one step, or each alone if the back end cannot run them."""
-    inside = set(operations)
+def _together(builder: ProgramBuilder, operations: Sequence[Operation], back_end: BackEnd) -> list[Step]:
+    """Returns operations as one step, or more if the back end cannot run them together."""
+    inside = {inner for op in operations for inner in op.walk()}
     outputs = [v for op in operations for v in op.results if any(u not in inside for u in v.users)]
     if not outputs:
         return []
     for v in outputs:
         builder.output(v)
-    sizes = _sizes_of(builder)
-    prepared = back_end.prepare(builder.graph)
-    if prepared is None:
-        return [SingleStep(op) for op in operations]
-    return [GraphStep(operations, prepared, outputs, sizes)]
+    program = builder.program()
+    sizes = _sizes_of(builder, program)
+    prepared = back_end.prepare(program)
+    if prepared is not None:
+        return [GraphStep(operations, prepared, outputs, sizes)]
+    if program.only_graph is None:
+        return _steps(operations, back_end, builds_control=False)
+    return [SingleStep(op) for op in operations]

@@ -161,6 +161,8 @@ class KernelGraph:
         self.constants: dict[str, Array] = {}
         self.nodes: dict[str, KernelNode] = {}
         self.outputs: list[str] = []
+        # Nodes whose tensor is memory that each round of a loop writes.
+        self.written: set[str] = set()
         self._users: dict[str, dict[str, None]] = {}
 
     def spec(self, name: str) -> TensorSpec:
@@ -220,8 +222,14 @@ class KernelGraph:
 
     def is_constant(self, node: KernelNode) -> bool:
         """Returns whether a node has fixed sizes and only reads constants."""
-        reads = node.reads
-        return bool(reads) and all(read in self.constants for read in reads) and not node.symbols()
+        if not node.reads or node.name in self.written:
+            return False
+        return all(read in self.constants for read in node.reads) and not node.symbols()
+
+    def hold(self, name: str, array: Array) -> None:
+        """Makes an input a constant."""
+        del self.inputs[name]
+        self.constants[name] = array
 
     def decodes(self, node: KernelNode) -> bool:
         """Returns whether a node computes each element from one of a constant of about as many elements, cheaply."""

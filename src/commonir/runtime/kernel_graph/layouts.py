@@ -184,7 +184,8 @@ def _copy_inputs(graph: KernelGraph, last: dict[str, int], borders: dict[str, Bo
         for name in node.reads
     }
     for name in [n for n in graph.inputs if n in contracted and (n in last or n in borders)]:
-        copy = f"{name} copy"
+        # Other graphs of the program may copy it too.
+        copy = f"{name} for {graph.users(name)[0]}"
         node = _copy(graph, copy, name)
         for user in [graph.nodes[n] for n in graph.users(name)]:
             kernel = Kernel(user.kernel.axes, _reading(user.kernel.body, name, copy))

@@ -15,12 +15,12 @@ from commonir.base.codes import RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.code_loading import CodeLibrary, loaded_code
-from commonir.llvm.target import Target
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES, arena_of
 from commonir.runtime.limits import OutOfRange
 from commonir.runtime.native.output_arrays import OutputArrays
 from commonir.runtime.native.program import MAIN, CompiledProgram
 from commonir.runtime.native.sharing_choice import SharingChoice
+from commonir.runtime.native.watching import Watch
 
 if TYPE_CHECKING:
     from commonir.runtime.kernel_graph.timing import OnKernel
@@ -77,11 +77,11 @@ class CompiledGraph:
         self._threads = threads
         self._numbers = {name: n for n, name in enumerate(program.table)}
         self._library = loaded_code(program.object_code, program.target)
-        self._main = self._library.function(MAIN, 4)
+        self._main = self._library.function(MAIN, 5)
         self._team = _team_of(self._library, program, workers) if threads > 1 else None
         self._buffers: OrderedDict[tuple[int, ...], Buffers] = OrderedDict()
         self._faults = np.zeros(2, np.int64)
-        self._kernels: dict[str, Callable[..., None]] = {}
+        self._watch = Watch()
         # What is read of a tensor without elements does not matter, but it must be memory.
         self._outputs = OutputArrays()
         self._nothing = np.zeros(ALIGNMENT, np.uint8)
@@ -98,15 +98,10 @@ class CompiledGraph:
         names = [t.name for t in self._program.outputs]
         return [name not in known and names.count(name) == 1 for name in names]
 
-    @property
-    def target(self) -> Target:
-        """The machine that the code is for."""
-        return self._program.target
-
     def run(self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None) -> list[Array]:
         """Returns the outputs for arrays of the inputs and values of the symbols.
 
-        With `on_kernel` kernels run one by one in this thread; it is called after each.
+        With `on_kernel` kernels run in this thread; it is called after each.
         Raises: OutOfRange when a position read from data is outside of its tensor; DiagnosticError (E0711) when more
         memory is needed than the limit.
         """
@@ -119,36 +114,27 @@ class CompiledGraph:
             number = self._numbers.get(name)
             if number is not None:
                 buffers.table[number] = (array if array.size else self._nothing).ctypes.data
-        if on_kernel is not None:
-            self._run_kernels(buffers, on_kernel)
-        elif self._team is not None and self._is_shared(buffers):
-            self._run_shared(self._team, buffers)
-        else:
-            self._main(*self._arguments(buffers))
-        self._raise_fault(buffers)
+        try:
+            if self._team is not None and on_kernel is None and self._is_shared(buffers):
+                self._run_shared(self._team, buffers)
+            else:
+                self._main(*self._arguments(buffers, on_kernel))
+            self._watch.raise_error()
+            self._raise_fault(buffers)
+        finally:
+            self._faults[:] = 0
         everything = {**program.constants, **dict(zip(inputs, arrays, strict=True)), **computed}
         return [everything[t.name] for t in program.outputs]
 
-    def _run_kernels(self, buffers: Buffers, on_kernel: OnKernel) -> None:
-        """Runs kernels one by one. `on_kernel` is called without an operation before the first."""
-        from commonir.runtime.native.work_units import ALL_UNITS  # noqa: PLC0415  ordinary runs do without it
+    def _on_event(self, on_kernel: OnKernel) -> Callable[[int], None]:
+        """Returns what is called after each kernel, and after rounds of loops with -1."""
+        calls = self._program.calls
 
-        sizes = dict(zip(self._program.symbols, [int(n) for n in buffers.sizes], strict=True))
-        shared = self._faults.ctypes.data, buffers.scratch, 0, ALL_UNITS
-        ready: list[tuple[Callable[..., None], Sequence[int]]] = []
-        for call in self._program.calls:
-            pointers = [int(buffers.table[self._numbers[t]]) for t in call.tensors]
-            arguments = [*shared, *[sizes[s] for s in call.symbols], *pointers]
-            kernel = self._kernels.get(call.function)
-            if kernel is None:
-                kernel = self._kernels[call.function] = self._library.function(call.function, len(arguments))
-            ready.append((kernel, arguments))
-        on_kernel("", ())
-        for call, (kernel, arguments) in zip(self._program.calls, ready, strict=True):
-            kernel(*arguments)
-            if self._faults[0]:
-                return
-            on_kernel(call.node, call.origins)
+        def on_event(step: int) -> None:
+            on_kernel(*("", ()) if step < 0 else (calls[step].node, calls[step].origins))
+
+        on_event(-1)
+        return on_event
 
     def _check_memory(self, size_bytes: int) -> None:
         """Checks the limit for memory of one set of sizes. Raises: DiagnosticError (E0711)."""
@@ -166,22 +152,24 @@ class CompiledGraph:
         """Runs the program in several threads if that is likely to be faster."""
         start, on_processor = time.perf_counter(), time.thread_time()
         if buffers.choice.is_shared:
-            addresses = buffers.table.ctypes.data, self._faults.ctypes.data, buffers.scratch, buffers.scratch_bytes
-            team.run(addresses, buffers.sizes, self._threads)
+            table, _, faults, scratch, watch = self._arguments(buffers)
+            team.run((table, faults, scratch, buffers.scratch_bytes, watch), buffers.sizes, self._threads)
         else:
             self._main(*self._arguments(buffers))
         buffers.choice.record(time.perf_counter() - start, time.thread_time() - on_processor)
 
-    def _arguments(self, buffers: Buffers) -> tuple[int, ...]:
+    def _arguments(self, buffers: Buffers, on_kernel: OnKernel | None = None) -> tuple[int, int, int, int, int]:
         """Returns the arguments of the main function."""
-        return buffers.table.ctypes.data, buffers.sizes.ctypes.data, self._faults.ctypes.data, buffers.scratch
+        watch = 0
+        if self._program.has_loops or on_kernel is not None:
+            watch = self._watch.started(None if on_kernel is None else self._on_event(on_kernel))
+        return buffers.table.ctypes.data, buffers.sizes.ctypes.data, self._faults.ctypes.data, buffers.scratch, watch
 
     def _raise_fault(self, buffers: Buffers) -> None:
         """Raises OutOfRange if a fault was stored."""
         if not self._faults[0]:
             return
         number, position = [int(v) for v in self._faults]
-        self._faults[:] = 0
         check = self._program.checks[number - 1]
         size = _value(check.size, dict(zip(self._program.symbols, [int(v) for v in buffers.sizes], strict=True)))
         raise OutOfRange(f"position {position} on axis {check.axis} of '{check.tensor}', which has size {size}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,16 +11,17 @@ from commonir.base.arrays import release_pages
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.compiler import object_code
 from commonir.llvm.target import Target
-from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES, Lifetime
+from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES
 from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
+from commonir.runtime.kernel_graph.control import GraphProgram, Loop, walk_parts
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
-from commonir.runtime.kernel_graph.graph import KernelGraph
-from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
+from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
 from commonir.runtime.kernel_graph.window_strips import use_window_strips
-from commonir.runtime.native.graph_code import GraphCode, code_of
-from commonir.runtime.native.program import CompiledProgram, Intermediate, ProgramTensor
+from commonir.runtime.native.graph_code import GraphCode, ProgramWriter
+from commonir.runtime.native.lifetimes import MemoryOfProgram
+from commonir.runtime.native.program import CompiledProgram, ProgramTensor
 from commonir.runtime.values import compute_dtype
 
 POOL_BYTES = 1 << 25
@@ -35,43 +35,53 @@ class GeneratedProgram(NamedTuple):
     program: CompiledProgram
 
 
-def compiled(graph: KernelGraph, target: Target) -> CompiledProgram:
-    """Returns a graph as machine code; its nodes are fused. Raises: NotCompiled."""
-    generated = generated_program(graph, target)
+def compiled(program: GraphProgram, target: Target) -> CompiledProgram:
+    """Returns a program as machine code; the nodes of its graphs are fused. Raises: NotCompiled."""
+    generated = generated_program(program, target)
     return generated.program._replace(object_code=object_code(generated.text, target))
 
 
-def generated_program(graph: KernelGraph, target: Target) -> GeneratedProgram:
-    """Returns the code of a graph, whose nodes are fused. Raises: NotCompiled."""
-    fuse_nodes(graph)
-    fuse_column_groups(graph)
-    split_folds(graph)
-    layouts = assign_layouts(graph)
-    use_strips(graph, layouts)
-    use_window_strips(graph, layouts, target.lanes())
-    code = code_of(graph, layouts, target)
-    program = CompiledProgram(
+def generated_program(program: GraphProgram, target: Target) -> GeneratedProgram:
+    """Returns the code of a program; the nodes of its graphs are fused. Raises: NotCompiled."""
+    writer = ProgramWriter(program, target)
+    for graph in program.graphs():
+        for name in [n for n in graph.inputs if n in writer.constants]:
+            # A graph before this one has computed it while fusing.
+            graph.hold(name, writer.constants[name])
+        before = list(dict.fromkeys(graph.outputs))
+        graph.outputs = list(before)
+        fuse_nodes(graph)
+        fuse_column_groups(graph)
+        split_folds(graph)
+        layouts = assign_layouts(graph)
+        use_strips(graph, layouts)
+        use_window_strips(graph, layouts, target.lanes())
+        writer.add(graph, layouts, dict(zip(before, graph.outputs, strict=True)))
+    code = writer.code()
+    memory = MemoryOfProgram(program, code)
+    result = CompiledProgram(
         target=target,
         object_code=b"",
         symbols=code.symbols,
         table=code.tensors,
-        inputs=tuple([_tensor(graph, name) for name in graph.inputs]),
-        outputs=tuple([_tensor(graph, name) for name in graph.outputs]),
-        intermediates=_intermediates(graph, layouts),
-        constants=constants_of(graph, code),
+        inputs=tuple([_tensor(program, name, name, code, memory) for name in program.inputs]),
+        outputs=tuple([_tensor(program, name, code.tensor(name), code, memory) for name in program.outputs]),
+        intermediates=memory.intermediates,
+        constants=constants_of(code),
         scratch=code.scratch,
         checks=code.checks,
         calls=code.calls,
+        has_loops=any(isinstance(part, Loop) for part in walk_parts(program.parts)),
     )
-    return GeneratedProgram(code.text, program)
+    return GeneratedProgram(code.text, result)
 
 
-def constants_of(graph: KernelGraph, code: GraphCode) -> dict[str, NDArray[Any]]:
+def constants_of(code: GraphCode) -> dict[str, NDArray[Any]]:
     """Returns the constants that the code reads and those that are outputs, each as it is read."""
-    out = {n: _contiguous(graph.constants[n]) for n in graph.outputs if n in graph.constants}
+    out = {n: _contiguous(code.constants[n]) for n in code.outputs if n in code.constants}
     pool = _Pool()
     for name, form in code.forms.items():
-        sources = [graph.constants[name] for name in form.sources]
+        sources = [code.constants[name] for name in form.sources]
         array = _contiguous(form.make(*sources))
         is_copy = bool(form.text) and array.flags.writeable
         out[name] = pool.placed(array) if is_copy else array
@@ -107,39 +117,7 @@ def _contiguous(array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(array).reshape(array.shape)
 
 
-def _tensor(graph: KernelGraph, name: str) -> ProgramTensor:
-    constant = graph.constants.get(name)
-    if constant is not None:
-        return ProgramTensor(name, constant.dtype, constant.shape)
-    spec = graph.spec(name)
-    return ProgramTensor(name, compute_dtype(spec.element), spec.shape)
-
-
-def _intermediates(graph: KernelGraph, layouts: Mapping[str, MemoryLayout]) -> tuple[Intermediate, ...]:
-    """Returns the nodes that are not outputs. Nothing else may be stored in a border, so its memory is kept always."""
-    lifetimes = _lifetimes(graph)
-    always = Lifetime(0, len(graph.nodes))
-    out: list[Intermediate] = []
-    # For each layout with a border the memories so far, and the last step that needs each.
-    bordered: dict[tuple[MemoryLayout, np.dtype[Any]], dict[str, int]] = {}
-    for name in [n for n in graph.nodes if n not in graph.outputs]:
-        layout, dtype, lifetime = layouts[name], compute_dtype(graph.spec(name).element), lifetimes[name]
-        memory = name
-        if layout.has_border:
-            known = bordered.setdefault((layout, dtype), {})
-            memory = next((m for m, last in known.items() if last < lifetime.first), name)
-            known[memory] = lifetime.last
-            lifetime = always
-        out.append(Intermediate(name, dtype, layout.size, layout.offset, lifetime, layout.has_border, memory))
-    return tuple(out)
-
-
-def _lifetimes(graph: KernelGraph) -> dict[str, Lifetime]:
-    """Returns the steps in which each node's result is needed."""
-    out: dict[str, Lifetime] = {}
-    for step, node in enumerate(graph.nodes.values()):
-        out[node.name] = Lifetime(step, step)
-        for name in node.reads:
-            if name in out:
-                out[name] = Lifetime(out[name].first, step)
-    return out
+def _tensor(program: GraphProgram, name: str, stored: str, code: GraphCode, memory: MemoryOfProgram) -> ProgramTensor:
+    constant, spec = code.constants.get(stored), program.specs[name]
+    dtype = compute_dtype(spec.element) if constant is None else constant.dtype
+    return ProgramTensor(stored, dtype, spec.shape, memory.lifetime(stored))

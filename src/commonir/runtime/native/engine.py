@@ -14,12 +14,12 @@ from commonir.ir.module import Module
 from commonir.llvm.compiler import host_target
 from commonir.llvm.scalar_functions import NotCompiled
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, OperationTime
+from commonir.runtime.kernel_graph.control import GraphProgram
 from commonir.runtime.kernel_graph.execution import GraphExecutable
-from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.timing import RunTimes
+from commonir.runtime.native.compiled_graph import CompiledGraph
 from commonir.runtime.native.compiling import compiled
 from commonir.runtime.native.pair_products import PAIRS
-from commonir.runtime.native.rounds import RepeatableCode
 from commonir.runtime.native.workers import Workers, available_threads
 from commonir.runtime.nesting import with_loops
 from commonir.runtime.seeding import with_seeds
@@ -60,22 +60,24 @@ class NativeEngine:
 
 
 class MachineCode:
-    """Compiles graphs for this machine, to run in some threads; see `BackEnd`."""
+    """Compiles programs for this machine, to run in some threads; see `BackEnd`."""
+
+    runs_control = True
 
     def __init__(self, options: EngineOptions, workers: Workers, *, falls_back: bool = False) -> None:
         self._options = options
         self._workers = workers
         self._falls_back = falls_back
 
-    def prepare(self, graph: KernelGraph) -> RepeatableCode | None:
-        """Returns a graph as machine code; None for what the code generator does not know."""
+    def prepare(self, program: GraphProgram) -> CompiledGraph | None:
+        """Returns a program as machine code; None for what the code generator does not know."""
         try:
             options = self._options
             target = host_target()._replace(fast_math=options.fast_math)
             if target.fast_math == "bf16" and not target.has(PAIRS):
                 warn("this processor has no products of bfloat16; those of single precision are used")
-            program = compiled(graph, target)
-            return RepeatableCode(program, options.threads, self._workers, options.memory_limit_bytes)
+            code = compiled(program, target)
+            return CompiledGraph(code, options.threads, self._workers, options.memory_limit_bytes)
         except NotCompiled:
             return None
         except DiagnosticError as error:

@@ -16,10 +16,12 @@ from commonir.llvm.llvm_ir import I64, POINTER, Function, LlvmValue, Module
 from commonir.llvm.target import Target
 from commonir.notation import Expr
 from commonir.runtime.kernel_graph.canonical import canonical_key
-from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips
+from commonir.runtime.kernel_graph.control import GraphProgram, program_of
+from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips, TensorSpec
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
 from commonir.runtime.native.contraction_code import ContractionCode, Plan, packed, plan_of
+from commonir.runtime.native.control_code import Structure, control_tensors
 from commonir.runtime.native.decoded_factors import decode_factors
 from commonir.runtime.native.expression_code import Buffer, Scratch
 from commonir.runtime.native.kernel_code import KernelCode
@@ -69,22 +71,34 @@ class ConstantForm(NamedTuple):
 class GraphCode(NamedTuple):
     """The text of a module, and what its main function expects.
 
-    `tensors` are the names of the tensors whose addresses are in its table, in order, `symbols` those of sizes. `forms`
-    are the constants among the tensors, by name.
+    `outputs` are the names of its results, `tensors` those whose addresses are in its table, in order, and `symbols`
+    those of sizes. `forms` are the constants among the tensors, by name, made from `constants`. `layouts` are those of
+    the tensors of each graph, and `stored` the names of tensors under which graphs have stored them, where these
+    differ.
     """
 
     text: str
+    outputs: tuple[str, ...]
     tensors: tuple[str, ...]
     symbols: tuple[str, ...]
     checks: tuple[Check, ...]
     calls: tuple[KernelCall, ...]
     scratch: tuple[Dim, ...]
     forms: Mapping[str, ConstantForm]
+    constants: Mapping[str, Array]
+    layouts: Mapping[KernelGraph, Mapping[str, MemoryLayout]]
+    stored: Mapping[str, str]
+
+    def tensor(self, name: str) -> str:
+        """Returns the name under which a tensor of the program is stored."""
+        return self.stored.get(name, name)
 
 
 def code_of(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], target: Target) -> GraphCode:
     """Returns the code of a graph for layouts of its inputs and nodes. Raises: NotCompiled."""
-    return _GraphWriter(graph, layouts, target).written()
+    writer = ProgramWriter(program_of(graph), target)
+    writer.add(graph, layouts, {})
+    return writer.code()
 
 
 class _KernelFunction(NamedTuple):
@@ -100,36 +114,66 @@ class _KernelFunction(NamedTuple):
     scratch: tuple[Dim, ...]
 
 
-class _GraphWriter:
-    def __init__(self, graph: KernelGraph, layouts: Mapping[str, MemoryLayout], target: Target) -> None:
-        self.graph = graph
-        self.layouts = dict(layouts)
-        self.specs = {name: graph.spec(name) for name in (*graph.inputs, *graph.nodes)}
+class ProgramWriter:
+    """Writes the code of a program, whose graphs are added in order. `constants` are those of all graphs so far."""
+
+    def __init__(self, program: GraphProgram, target: Target) -> None:
+        self._program = program
+        self.graph = KernelGraph()
+        self.layouts: dict[str, MemoryLayout] = {}
+        self.specs: dict[str, TensorSpec] = {}
+        self.constants = dict(program.constants)
         self.target = target
         self.module = Module(target.function_attributes)
         self.checks: list[Check] = []
         self.forms: dict[str, ConstantForm] = {}
         self.numbers: dict[Hashable, int] = {}
+        self._calls: list[KernelCall] = []
+        self._ranges: dict[KernelGraph, range] = {}
+        self._layouts: dict[KernelGraph, Mapping[str, MemoryLayout]] = {}
+        self._stored: dict[str, str] = {}
         self._functions: dict[str, str] = {}
         self._functions_by_key: dict[Hashable, _KernelFunction] = {}
         self._scratch: dict[Dim, None] = {}
-        self._symbols = sorted({s for node in graph.nodes.values() for s in node.symbols()})
 
-    def written(self) -> GraphCode:
+    def add(self, graph: KernelGraph, layouts: Mapping[str, MemoryLayout], stored: Mapping[str, str]) -> None:
+        """Adds the functions of a graph. `stored` are the names under which it stores its outputs.
+
+        Raises: NotCompiled.
+        """
+        self.graph, self.layouts = graph, dict(layouts)
+        self.specs = {name: graph.spec(name) for name in (*graph.inputs, *graph.nodes)}
+        decode_factors(graph, self.layouts, self.target)
+        pack_codes(graph)
+        first = len(self._calls)
+        self._calls += [self._call(node) for node in graph.nodes.values()]
+        self._ranges[graph] = range(first, len(self._calls))
+        self._layouts[graph] = self.layouts
+        self.constants.update(graph.constants)
+        self._stored.update(stored)
+
+    def code(self) -> GraphCode:
         """Returns the module with all functions."""
-        decode_factors(self.graph, self.layouts, self.target)
-        pack_codes(self.graph)
-        calls = [self._call(node) for node in self.graph.nodes.values()]
-        tensors = list(dict.fromkeys([t for call in calls for t in call.tensors]))
-        add_steps(self.module, self.target, calls, tensors, self._symbols)
+        structure = Structure(self._program, self._ranges, self._stored)
+        control = control_tensors(structure)
+        for name in control:
+            if name in self.constants:
+                self.forms.setdefault(name, ConstantForm((name,), "", np.asarray))
+        tensors = tuple(dict.fromkeys([*[t for call in self._calls for t in call.tensors], *control]))
+        symbols = tuple(sorted(self._program.symbols()))
+        add_steps(self.module, self.target, self._calls, tensors, symbols, structure)
         return GraphCode(
             str(self.module),
-            tuple(tensors),
-            tuple(self._symbols),
+            tuple([self._stored.get(name, name) for name in self._program.outputs]),
+            tensors,
+            symbols,
             tuple(self.checks),
-            tuple(calls),
+            tuple(self._calls),
             tuple(self._scratch),
             self.forms,
+            self.constants,
+            self._layouts,
+            self._stored,
         )
 
     def _call(self, node: KernelNode) -> KernelCall:
@@ -164,7 +208,7 @@ class _GraphWriter:
                 own = form.of(sources)
                 name = own.name
                 self.forms.setdefault(name, own)
-            tensors.append(name)
+            tensors.append(self._stored.get(name, name))
         return tensors
 
     def _call_of_strips(self, node: KernelNode, strips: Strips) -> KernelCall:
@@ -237,7 +281,7 @@ class _NodeWriter:
     use.
     """
 
-    def __init__(self, writer: _GraphWriter, node: KernelNode) -> None:
+    def __init__(self, writer: ProgramWriter, node: KernelNode) -> None:
         self._graph = writer.graph
         self._specs = writer.specs
         self._target = writer.target

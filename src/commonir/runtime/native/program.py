@@ -5,7 +5,7 @@ run by another process. This module imports neither a compiler nor what programs
 
 The function receives a table of addresses, one for the first element of each tensor in `table`, the values of
 `symbols` in 64 bits, two integers in which it stores a fault (the number of the check that failed, from 1 on, and the
-position), and scratch memory.
+position), scratch memory, and a watch (see `watching.py`) or null.
 """
 
 from __future__ import annotations
@@ -52,17 +52,18 @@ class KernelCall(NamedTuple):
 
 
 class ProgramTensor(NamedTuple):
-    """An input or output, whose elements are in row-major order."""
+    """An input or output, whose elements are in row-major order, and when the code needs it."""
 
     name: str
     dtype: np.dtype[Any]
     shape: tuple[Dim, ...]
+    lifetime: Lifetime
 
 
 class Intermediate(NamedTuple):
     """A tensor in the arena: the number of its elements with those of a border, and the position of the first one.
 
-    Tensors may share memory if their lifetimes, in calls of the main function, are disjoint. That of one with a border
+    Tensors may share memory if their lifetimes are disjoint. That of one with a border
     is zeros before the first run of some sizes, and is shared only with tensors that have the same border at the same
     place: these name the same `memory`, which is alive always.
     """
@@ -80,7 +81,8 @@ class CompiledProgram(NamedTuple):
     """The object code of a graph and the tensors that it reads and writes, which are known by their names.
 
     An output that no kernel computes has the name of an input or a constant. `constants` are as the code reads them.
-    Scratch memory has at least the bytes of each size in `scratch`, and is not shared between threads.
+    Scratch memory has at least the bytes of each size in `scratch`, and is not shared between threads. A run takes as
+    many kernels as there are `calls` unless the program `has_loops`.
     """
 
     target: Target
@@ -94,3 +96,4 @@ class CompiledProgram(NamedTuple):
     scratch: tuple[Dim, ...]
     checks: tuple[Check, ...]
     calls: tuple[KernelCall, ...]
+    has_loops: bool

@@ -8,11 +8,13 @@ their number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import takewhile
 
 from commonir.llvm.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module
 from commonir.llvm.target import Target
+from commonir.runtime.native.control_code import ControlCode, Structure
 from commonir.runtime.native.expression_code import Scratch
 from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.program import MAIN, KernelCall
@@ -20,19 +22,25 @@ from commonir.runtime.native.team_code import (
     BLOCKS_PER_THREAD,
     DONE,
     FAULTS,
+    FIRST,
+    LAST,
     MEMBERS,
+    OPEN,
     RUN,
+    RUN_SHARED,
     SCRATCH,
     SCRATCH_BYTES,
+    SHARE,
     SIZES,
     START,
     STEPS,
     TABLE,
     TAKE,
     THREADS,
+    WATCH,
     add_team_functions,
 )
-from commonir.runtime.native.work_units import ALL_UNITS, BLOCK_COST, WorkDivision
+from commonir.runtime.native.work_units import ALL_UNITS, BLOCK_COST, WorkDivision, points_of
 from commonir.symbolic import Dim
 
 _RECORDS = "step_records"
@@ -43,15 +51,26 @@ _RECORD = "{ ptr, ptr, i64, i64, i64, i64 }"
 position of its operands, and the number of steps that begin a block with it."""
 
 
+LOOP_SHARED_COST = 1 << 20
+"""The cost from which on steps in a loop are shared by threads, which meet before and after them in each round."""
+
+
 def add_steps(
-    module: Module, target: Target, calls: Sequence[KernelCall], tensors: Sequence[str], symbols: Sequence[str]
+    module: Module,
+    target: Target,
+    calls: Sequence[KernelCall],
+    tensors: Sequence[str],
+    symbols: Sequence[str],
+    structure: Structure,
 ) -> None:
     """Adds the main function, and those of a team. `tensors` and `symbols` are those of the table and the sizes."""
-    writer = _StepsWriter(module, target, tensors, symbols)
-    writer.add_records(calls)
+    writer = _StepsWriter(module, target, calls, tensors, symbols, structure)
+    writer.add_records()
     writer.add_main()
     writer.add_shared_steps()
+    writer.add_shared_run()
     add_team_functions(module, target)
+    module.definitions.append(_WATCHED)
 
 
 class _Run:
@@ -74,20 +93,40 @@ class _Run:
         listed = ", ".join(f"{a.type} {a.text}" for a in (*self._arguments, operands, first, last))
         self._f.add_line(f"call void {self.field(step, _ENTRY, POINTER).text}({listed})")
 
+    def call_all(self, steps: range, after: Callable[[LlvmValue], None]) -> None:
+        """Adds calls that do steps in this thread, unless there is a fault, and code that is run after each."""
+        f, faults = self._f, self._arguments[0]
+        with (
+            f.loop(f.integer(steps.start), f.integer(steps.stop)) as step,
+            f.when(f.load(faults, I64).compare("eq", 0)),
+        ):
+            self.call(step, f.integer(0), f.integer(ALL_UNITS))
+            after(step)
+
 
 class _StepsWriter:
-    def __init__(self, module: Module, target: Target, tensors: Sequence[str], symbols: Sequence[str]) -> None:
+    def __init__(
+        self,
+        module: Module,
+        target: Target,
+        calls: Sequence[KernelCall],
+        tensors: Sequence[str],
+        symbols: Sequence[str],
+        structure: Structure,
+    ) -> None:
         self._module = module
         self._target = target
+        self._calls = calls
         self._tensors = {name: n for n, name in enumerate(tensors)}
         self._symbols = {name: n for n, name in enumerate(symbols)}
-        self._steps = 0
+        self._structure = structure
 
     # -- the table
 
-    def add_records(self, calls: Sequence[KernelCall]) -> None:
+    def add_records(self) -> None:
         """Adds the records of the steps, and the functions that they have."""
-        self._steps = len(calls)
+        calls = self._calls
+        groups = [n for steps in self._structure.steps.values() for n in _groups(calls[steps.start : steps.stop])]
         entries = {name: self._entry(call) for name, call in {c.function: c for c in calls}.items()}
         counts: dict[Dim, str] = {}
         records: list[str] = []
@@ -98,7 +137,7 @@ class _StepsWriter:
                 count = counts.setdefault(units, f"@units{len(counts)}")
                 units = -1
             fields = f"ptr {entries[call.function]}, ptr {count}, i64 {units}, i64 {call.unit_cost}"
-            records.append(f"{_RECORD} {{ {fields}, i64 {len(operands)}, i64 {_group(calls, n)} }}")
+            records.append(f"{_RECORD} {{ {fields}, i64 {len(operands)}, i64 {groups[n]} }}")
             operands += [self._symbols[s] for s in call.symbols] + [self._tensors[t] for t in call.tensors]
         for units, name in counts.items():
             self._add_count(units, name[1:])
@@ -131,25 +170,64 @@ class _StepsWriter:
     # -- the functions
 
     def add_main(self) -> None:
-        """Adds the function that computes the graph in one thread."""
-        f = Function(self._module, MAIN, [POINTER] * 4)
-        run = _Run(f, *f.arguments)
-        with f.loop(f.integer(0), f.integer(self._steps)) as step:
-            run.call(step, f.integer(0), f.integer(ALL_UNITS))
+        """Adds the function that computes the program in one thread."""
+        f = Function(self._module, MAIN, [POINTER] * 5)
+        table, sizes, faults, scratch, watch = f.arguments
+        run = _Run(f, table, sizes, faults, scratch)
+        watched = _Watch(f, watch, faults)
+        self._control(f, table, sizes, faults, watched, lambda steps, _: run.call_all(steps, watched.call))
         f.add_line("ret void")
 
+    def add_shared_run(self) -> None:
+        """Adds the function by which the thread that needs the result computes the program with its team.
+
+        It alone runs loops and branches; others help with ranges of steps.
+        """
+        f = Function(self._module, RUN_SHARED, [POINTER])
+        (team,) = f.arguments
+        place = partial(_place, f, team)
+        table, faults, scratch, watch = [f.load(place(n), POINTER) for n in (TABLE, FAULTS, SCRATCH, WATCH)]
+        run = _Run(f, table, place(SIZES), faults, scratch)
+        watched = _Watch(f, watch, faults)
+
+        def share(steps: range, depth: int) -> None:
+            calls = [c for c in self._calls[steps.start : steps.stop] if c.units != 1]
+            cost = sum([points_of([c.units]) * c.unit_cost for c in calls])
+            if cost < (LOOP_SHARED_COST if depth > 0 else 1):
+                run.call_all(steps, watched.call)
+            else:
+                f.add_line(f"call void @{SHARE}(ptr {team.text}, i64 {steps.start}, i64 {steps.stop})")
+
+        f.add_line(f"store atomic i64 1, ptr {place(OPEN).text} release, align 8")
+        self._control(f, table, place(SIZES), faults, watched, share)
+        f.add_line(f"store atomic i64 0, ptr {place(OPEN).text} release, align 8")
+        f.add_line("ret void")
+
+    def _control(
+        self,
+        f: Function,
+        table: LlvmValue,
+        sizes: LlvmValue,
+        faults: LlvmValue,
+        watched: _Watch,
+        steps: Callable[[range, int], None],
+    ) -> None:
+        values = {s: f.load(f.element(sizes, f.integer(n), "i64"), I64) for s, n in self._symbols.items()}
+        size = _size_code(f, self._target, values).size
+        ControlCode(f, self._structure, table, self._tensors, faults, steps, watched.call_after_round, size).emit(
+            self._structure.program.parts
+        )
+
     def add_shared_steps(self) -> None:
-        """Adds the function that all threads of a team go through."""
+        """Adds the function that all threads of a team go through for a range of steps."""
         f = Function(self._module, STEPS, [POINTER, I64], I64, is_internal=True)
         team, number = f.arguments
-
-        def place(word: int) -> LlvmValue:
-            return f.element(team, f.integer(word), "i64")
+        place = partial(_place, f, team)
 
         def word(number: int, type: LlvmType = I64) -> LlvmValue:
             return f.atomic_load(place(number), type)
 
-        threads, start = word(THREADS), word(START)
+        threads, start, first_step, last_step = word(THREADS), word(START), word(FIRST), word(LAST)
         # A thread that comes late must not see the sizes of another run.
         sizes = f.array(I64, max(1, len(self._symbols)))
         for n in range(len(self._symbols)):
@@ -163,7 +241,7 @@ class _StepsWriter:
         before = f.variable(I64, start)
         with (
             f.when(is_same & member.compare("slt", threads)),
-            f.loop(f.integer(0), f.integer(self._steps)) as step,
+            f.loop(first_step, last_step) as step,
         ):
             group = run.field(step, _GROUP)
             with f.when(group.compare("sgt", 0)):
@@ -181,13 +259,64 @@ class _StepsWriter:
         f.add_line(f"ret i64 {before.get().text}")
 
 
-def _group(calls: Sequence[KernelCall], number: int) -> int:
-    """Returns how many steps begin a block with one: all neighbours not divided, 0 for those after the first."""
-    if calls[number].units != 1:
-        return 1
-    if number > 0 and calls[number - 1].units == 1:
-        return 0
-    return sum(1 for _ in takewhile(lambda c: c.units == 1, calls[number:]))
+class _Watch:
+    """Calls of the function of Python that watches a run, if there is one."""
+
+    def __init__(self, f: Function, watch: LlvmValue, faults: LlvmValue) -> None:
+        self._f = f
+        self._arguments = f"ptr {watch.text}, ptr {faults.text}"
+        self._is_there = f.cast("ptrtoint", watch, "i64").compare("ne", 0)
+
+    def call(self, step: LlvmValue) -> None:
+        """Adds a call after a step."""
+        with self._f.when(self._is_there):
+            self._f.add_line(f"call void @watched({self._arguments}, i64 {step.text})")
+
+    def call_after_round(self) -> None:
+        """Adds a call after a round of a loop, which may have no steps."""
+        self.call(self._f.integer(-1))
+
+
+# Calls the function of a watch after as many events as it wants; if that fails, this is a fault.
+_WATCHED = """
+define internal void @watched(ptr %watch, ptr %faults, i64 %step) noinline #0 {
+entry:
+  %left_at = getelementptr i64, ptr %watch, i64 1
+  %every_at = getelementptr i64, ptr %watch, i64 2
+  %left = load i64, ptr %left_at
+  %less = sub i64 %left, 1
+  store i64 %less, ptr %left_at
+  %is_due = icmp sle i64 %less, 0
+  br i1 %is_due, label %due, label %end
+due:
+  %every = load i64, ptr %every_at
+  store i64 %every, ptr %left_at
+  %function = load ptr, ptr %watch
+  %failed = call i64 %function(i64 %step)
+  %stops = icmp ne i64 %failed, 0
+  br i1 %stops, label %stop, label %end
+stop:
+  store i64 -1, ptr %faults
+  br label %end
+end:
+  ret void
+}
+"""
+
+
+def _place(f: Function, team: LlvmValue, word: int) -> LlvmValue:
+    return f.element(team, f.integer(word), "i64")
+
+
+def _groups(calls: Sequence[KernelCall]) -> Iterator[int]:
+    """Yields how many steps begin a block with each: all neighbours not divided, 0 for those after the first."""
+    for n, call in enumerate(calls):
+        if call.units != 1:
+            yield 1
+        elif n > 0 and calls[n - 1].units == 1:
+            yield 0
+        else:
+            yield sum(1 for _ in takewhile(lambda c: c.units == 1, calls[n:]))
 
 
 def _blocks(

@@ -42,6 +42,7 @@ def description_of(program: CompiledProgram) -> dict[str, Any]:
         "constants": {n: [a.dtype.name, a.shape, offsets[n]] for n, a in program.constants.items()},
         "scratch": [_of_dim(d) for d in program.scratch],
         "checks": [[c.tensor, c.axis, _of_dim(c.size)] for c in program.checks],
+        "has_loops": program.has_loops,
         "calls": [[*c[:4], _of_dim(c.units), c.unit_cost, c.origins] for c in program.calls],
     }
 
@@ -79,6 +80,7 @@ def program_of(entry: Entry) -> CompiledProgram:
             name: _constant_of(content, dtype, shape, offset)
             for name, (dtype, shape, offset) in stored["constants"].items()
         },
+        has_loops=stored["has_loops"],
         scratch=tuple([_dim_of(d) for d in stored["scratch"]]),
         checks=tuple([Check(tensor, axis, _dim_of(size)) for tensor, axis, size in stored["checks"]]),
         calls=tuple(
@@ -110,12 +112,12 @@ def _offsets(constants: Mapping[str, Array]) -> dict[str, int]:
 
 
 def _of_tensor(t: ProgramTensor) -> list[Any]:
-    return [t.name, t.dtype.name, [_of_dim(d) for d in t.shape]]
+    return [t.name, t.dtype.name, [_of_dim(d) for d in t.shape], list(t.lifetime)]
 
 
 def _tensor_of(stored: Sequence[Any]) -> ProgramTensor:
-    name, dtype, shape = stored
-    return ProgramTensor(name, _dtype_of(dtype), tuple([_dim_of(d) for d in shape]))
+    name, dtype, shape, lifetime = stored
+    return ProgramTensor(name, _dtype_of(dtype), tuple([_dim_of(d) for d in shape]), Lifetime(*lifetime))
 
 
 def _constant_of(content: memoryview, dtype: str, shape: Sequence[int], offset: int) -> Array:

@@ -18,6 +18,7 @@ from commonir.runtime.native.team_code import (
     SIZES,
     TABLE,
     THREADS,
+    WATCH,
     WORD_BYTES,
     YIELD,
     team_words,
@@ -40,14 +41,14 @@ class Team:
         self._address: int = self._words.ctypes.data
         self._words[YIELD] = yielding_function()
 
-    def run(self, arguments: tuple[int, int, int, int], sizes: NDArray[Any], threads: int) -> None:
+    def run(self, arguments: tuple[int, int, int, int, int], sizes: NDArray[Any], threads: int) -> None:
         """Runs the graph in up to so many threads, this one among them.
 
-        The arguments are the addresses of the table, of faults and of scratch memory, and the bytes of scratch memory
-        that each thread has.
+        The arguments are the addresses of the table, of faults and of scratch memory, the bytes of scratch memory that
+        each thread has, and the address of a watch or 0.
         """
         words = self._words
-        words[TABLE], words[FAULTS], words[SCRATCH], words[SCRATCH_BYTES] = arguments
+        words[TABLE], words[FAULTS], words[SCRATCH], words[SCRATCH_BYTES], words[WATCH] = arguments
         words[SIZES : SIZES + len(sizes)] = sizes
         with self._workers.helping(threads - 1, self._help_now) as helpers:
             words[THREADS] = 1 + helpers

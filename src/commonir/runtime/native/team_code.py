@@ -25,6 +25,7 @@ RUN_SHARED = "run_shared"
 HELP = "help"
 """The function by which other threads take part in the run that goes on, if any."""
 
+SHARE = "share"
 STEPS = "steps"
 TAKE = "take"
 
@@ -32,16 +33,21 @@ WORD_BYTES = 8
 TICKET = 8
 DONE = 16
 RUN = 24
+OPEN = 25
 MEMBERS = 32
-"""Words of the team: tickets given out, blocks done, the number of the run, which is odd while one goes on, and the
-threads that have entered it."""
+"""Words of the team: tickets given out, blocks done, the number of the range of steps, which is odd while one goes on,
+whether others may follow in this run, and the threads that have entered the range."""
 
-START, TABLE, FAULTS, SCRATCH, SCRATCH_BYTES, THREADS, YIELD, SIZES = range(40, 48)
-"""Words of the team for one run: the blocks done before, the arguments of the graph with the bytes of scratch memory of
-each thread, the number of threads, the function that lets others run, and from `SIZES` on the values of symbols."""
+START, FIRST, LAST, TABLE, FAULTS, SCRATCH, SCRATCH_BYTES, THREADS, YIELD, WATCH, SIZES = range(40, 51)
+"""Words of the team for one range: the blocks done before, its steps, the arguments of the program with the bytes of
+scratch memory of each thread, the number of threads, the function that lets others run, and from `SIZES` on the values
+of symbols."""
 
 SPINS = 100
 """Rounds of waiting before a thread lets others run: 2 to 4 microseconds."""
+
+PATIENCE = 400
+"""Rounds of waiting for a range of steps before a thread that helps leaves the run."""
 
 BLOCKS_PER_THREAD = 4
 """Blocks of a step for each thread, so that a thread that is interrupted does less of them."""
@@ -53,7 +59,7 @@ def team_words(symbols: int) -> int:
 
 
 def add_team_functions(module: Module, target: Target) -> None:
-    """Adds the functions `RUN_SHARED` and `HELP`, which call `STEPS`, and `TAKE`, which that calls for each block."""
+    """Adds the functions `SHARE` and `HELP`, which call `STEPS`, and `TAKE`, which that calls for each block."""
     pause = ""
     if target.triple.startswith("x86_64"):
         module.declarations["llvm.x86.sse2.pause"] = "declare void @llvm.x86.sse2.pause()"
@@ -117,10 +123,13 @@ none:
 }}
 """
 
-_RUN = f"""
-define void @{RUN_SHARED}(ptr %team) #0 {{
+_SHARE = f"""
+define internal void @{SHARE}(ptr %team, i64 %from, i64 %to) noinline #0 {{
 entry:
 {_word("ticket", TICKET)}{_word("done", DONE)}{_word("run", RUN)}{_word("start", START)}{_word("members", MEMBERS)}\
+{_word("first_step", FIRST)}{_word("last_step", LAST)}\
+  store i64 %from, ptr %first_step, align 8
+  store i64 %to, ptr %last_step, align 8
   %first = load i64, ptr %ticket, align 8
   store i64 %first, ptr %start, align 8
   store i64 %first, ptr %done, align 8
@@ -139,16 +148,41 @@ entry:
 
 define void @{HELP}(ptr %team) #0 {{
 entry:
-{_word("run", RUN)}  %number = load atomic i64, ptr %run acquire, align 8
+{_word("run", RUN)}{_word("open", OPEN)}{_word("yield", YIELD)}  br label %look
+look:
+  %before = phi i64 [ 0, %entry ], [ %before, %pause ], [ %before, %system ], [ %number, %member ]
+  %spins = phi i64 [ 0, %entry ], [ %spun, %pause ], [ %yielded, %system ], [ 0, %member ]
+  %is_open = load atomic i64, ptr %open acquire, align 8
+  %stays = icmp ne i64 %is_open, 0
+  br i1 %stays, label %ask, label %end
+ask:
+  %number = load atomic i64, ptr %run acquire, align 8
   %bit = and i64 %number, 1
   %runs = icmp eq i64 %bit, 1
-  br i1 %runs, label %member, label %end
+  %is_new = icmp ne i64 %number, %before
+  %joins = and i1 %runs, %is_new
+  br i1 %joins, label %member, label %idle
 member:
   %ignored = call i64 @{STEPS}(ptr %team, i64 %number)
-  br label %end
+  br label %look
+idle:
+  %is_short = icmp slt i64 %spins, {SPINS}
+  br i1 %is_short, label %pause, label %longer
+pause:
+  PAUSE
+  %spun = add i64 %spins, 1
+  br label %look
+longer:
+  %waits = icmp slt i64 %spins, {PATIENCE}
+  br i1 %waits, label %system, label %end
+system:
+  %f = load ptr, ptr %yield, align 8
+  %result = call i32 %f()
+  %yielded = add i64 %spins, 1
+  br label %look
 end:
   ret void
 }}
 """
 
-_TEXT = _WAIT + _TAKE + _RUN
+_TEXT = _WAIT + _TAKE + _SHARE

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from commonir.ir.module import Function, Module
 from commonir.runtime.blas import limited_threads
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
+from commonir.runtime.kernel_graph.control import GraphProgram
 from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.runtime.kernel_graph.fusing import Fusion, fuse_nodes
-from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.nesting import with_loops
 from commonir.runtime.numpy_engine.graph_plan import PlannedGraph
 from commonir.runtime.seeding import with_seeds
@@ -54,6 +54,8 @@ class NumpyExecutable(GraphExecutable):
 class NumpyCalls:
     """Plans graphs as numpy calls; see `BackEnd`."""
 
+    runs_control = False
+
     def __init__(self, memory_limit_bytes: int | None) -> None:
         self._limit = memory_limit_bytes
         self.graphs: WeakSet[PlannedGraph] = WeakSet()
@@ -63,8 +65,11 @@ class NumpyCalls:
         for graph in self.graphs:
             graph.forget()
 
-    def prepare(self, graph: KernelGraph) -> PlannedGraph:
+    def prepare(self, program: GraphProgram) -> PlannedGraph | None:
         """Returns a graph that is planned when it first runs with some sizes."""
+        graph = program.only_graph
+        if graph is None:
+            return None
         fuse_nodes(graph, Fusion(epilogues=False, repeats=False))
         result = PlannedGraph(graph, self._limit)
         self.graphs.add(result)

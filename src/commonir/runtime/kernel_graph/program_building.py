@@ -1,0 +1,224 @@
+"""Builds programs of graphs from operations: those that are kernels, and loops and branches of such operations.
+
+Values of a loop keep their type from round to round, and those of a branch have one type. Others are not built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from commonir.dialects import core
+from commonir.ir.operation import Block, Operation, Value
+from commonir.notation import Constraint
+from commonir.ods import Op
+from commonir.ods.traits import Terminator
+from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel, copy_of, spec_of
+from commonir.runtime.kernel_graph.control import (
+    Branch,
+    Choice,
+    GraphProgram,
+    Loop,
+    Part,
+    Slice,
+    State,
+    names_read,
+    walk_parts,
+)
+from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Origin, TensorSpec
+from commonir.runtime.values import compute_dtype
+from commonir.symbolic import Dim
+
+T = TypeVar("T")
+
+
+def operations_of(block: Block) -> list[Operation]:
+    """Returns the operations of a block without the one that ends it."""
+    return [op for op in block.operations if not (isinstance(op, Op) and op.has_trait(Terminator))]
+
+
+def yielded(block: Block) -> tuple[Value, ...]:
+    """Returns the values that a block yields."""
+    last = block.last
+    return last.values if isinstance(last, core.Yield) else ()
+
+
+class ProgramBuilder(GraphBuilder):
+    """Adds operations to a program; loops and branches too if it `builds_control`."""
+
+    def __init__(self, *, builds_control: bool = True) -> None:
+        super().__init__()
+        self._builds_control = builds_control
+        self._parts: list[Part] = [self.graph]
+        self._outputs: list[str] = []
+        # Names that stand for one tensor or another, which has a name of its own.
+        self._moving: set[str] = set()
+
+    def output(self, value: Value) -> None:
+        """Makes a value a result of the program; one from outside may be one too."""
+        name = self._operand(value)
+        self._outputs.append(self._copied(name) if name in self._moving else name)
+
+    def program(self) -> GraphProgram:
+        """Returns the program of all operations so far."""
+        parts = _without_empty(self._parts) or [self.graph]
+        inputs = {self._names[v]: spec_of(v) for v in self.inputs}
+        needed = {name for part in walk_parts(parts) for name in names_read(part)} | {*self._outputs}
+        program = GraphProgram(tuple(parts), inputs, self._outputs, self._constants, self._specs)
+        if program.only_graph is not None:
+            program.only_graph.outputs = self._outputs
+            return program
+        for graph in program.graphs():
+            graph.outputs = [name for name in graph.nodes if name in needed]
+        return program
+
+    def add(self, op: Operation) -> None:
+        """Adds an operation. Raises: NotAKernel; then nothing added before reads what was added."""
+        if not self._builds_control or not isinstance(op, core.Scan | core.While | core.If):
+            super().add(op)
+            return
+        before = self.graph, self._parts, dict(self._names), list(self.inputs), dict(self.constraints)
+        self._parts = list(self._parts)
+        try:
+            for v in (*op.operands, *op.results):
+                spec_of(v)
+            part = self._branch(op) if isinstance(op, core.If) else self._loop(op)
+        except NotAKernel:
+            self.graph, self._parts, self._names, self.inputs, self.constraints = before
+            raise
+        self.graph = KernelGraph()
+        self._parts += [part, self.graph]
+
+    # -- regions
+
+    def _region(
+        self, block: Block, arguments: Sequence[str], stored: Callable[[list[str]], T]
+    ) -> tuple[tuple[Part, ...], T]:
+        """Returns the parts of a block, with names of its arguments, and what a function makes of the values it yields.
+
+        The function may add copies to the parts.
+        """
+        outer, names = (self.graph, self._parts), dict(self._names)
+        self.graph = KernelGraph()
+        self._parts = [self.graph]
+        self._names.update(zip(block.arguments, arguments, strict=True))
+        for op in operations_of(block):
+            self.add(op)
+        result = stored([self._stored(v) for v in yielded(block)])
+        parts = _without_empty(self._parts)
+        # What was computed here, also of constants, is unknown outside.
+        inputs = set(self.inputs)
+        self._names = {**names, **{v: n for v, n in self._names.items() if v in inputs or n in self._constants}}
+        self.graph, self._parts = outer
+        return tuple(parts), result
+
+    def _stored(self, value: Value) -> str:
+        """Returns the tensor of a value as kernels store it; constants may be of other types."""
+        name = self._operand(value)
+        array = self._constants.get(name)
+        is_stored = array is None or array.dtype == compute_dtype(self._specs[name].element)
+        return name if is_stored else self._copied(name)
+
+    def _copied(self, name: str) -> str:
+        """Returns a new tensor with the elements of another one."""
+        spec = self._specs[name]
+        copy = self._new_tensor("v", spec)
+        extents = {f"i{n}": d for n, d in enumerate(spec.shape)}
+        self.graph.add(KernelNode(copy, copy_of(spec, self._read(name)), extents, spec, (Origin("copy"),)))
+        return copy
+
+    # -- branches
+
+    def _branch(self, op: core.If) -> Branch:
+        for values in zip(op.ys, yielded(op.then.block), yielded(op.orelse.block), strict=True):
+            if len({spec_of(v) for v in values}) > 1:
+                raise NotAKernel("a branch with results of different types")
+        condition = self._stored(op.condition)
+        (then, yes), (orelse, no) = [self._region(r.block, (), list[str]) for r in (op.then, op.orelse)]
+        results = [Choice(self._new_tensor("t", spec_of(v)), a, b) for v, a, b in zip(op.ys, yes, no, strict=True)]
+        self._moving.update([r.name for r in results])
+        self._names.update(zip(op.ys, [r.name for r in results], strict=True))
+        return Branch(condition, then, orelse, tuple(results))
+
+    # -- loops
+
+    def _loop(self, op: core.Scan | core.While) -> Loop:
+        block, count = op.body.block, len(op.initial)
+        sequences = op.sequences if isinstance(op, core.Scan) else ()
+        length = self._checked_length(op, sequences)
+        initial = [self._stored(v) for v in op.initial]
+        # A state that stays the same is no state.
+        is_kept = [v is a for v, a in zip(yielded(block)[:count], block.arguments[:count], strict=True)]
+        names = [n if kept else self._new_tensor("t", self._specs[n]) for n, kept in zip(initial, is_kept, strict=True)]
+        read = tuple(
+            [
+                Slice(self._new_tensor("t", spec_of(a)), self._stored(v), spec_of(v))
+                for v, a in zip(sequences, block.arguments[count:], strict=True)
+            ]
+        )
+        self._moving.update([n for n, kept in zip(names, is_kept, strict=True) if not kept])
+        test, condition = (), ""
+        if isinstance(op, core.While):
+            test, (condition,) = self._region(op.condition.block, names, list[str])
+
+        def stored(given: list[str]) -> tuple[list[str], list[Slice]]:
+            return self._passed_on(given[:count], is_kept, given[count:], length)
+
+        body, (following, written) = self._region(block, [*names, *[s.name for s in read]], stored)
+        self._names.update(zip(op.ys, [*names, *[s.array for s in written]], strict=True))
+        states = [State(*s) for s in zip(names, initial, following, strict=True) if s[2]]
+        is_reversed = isinstance(op, core.Scan) and op.reverse
+        return Loop(body, tuple(states), read, tuple(written), length, is_reversed, test, condition)
+
+    def _checked_length(self, op: core.Scan | core.While, sequences: Sequence[Value]) -> Dim:
+        """Returns the number of rounds of a scan, 0 for other loops. Raises: NotAKernel when types change."""
+        block, count = op.body.block, len(op.initial)
+        given, lengths = yielded(block), [spec_of(v).shape[0] for v in sequences]
+        self._require([Constraint(n, "==", lengths[0], "length of a sequence") for n in lengths[1:] if n != lengths[0]])
+        kept = [op.initial, block.arguments[:count], given[:count], op.ys[:count]]
+        if isinstance(op, core.While):
+            kept.append(op.condition.block.arguments)
+        pairs = [(spec_of(v), spec_of(a)) for values in kept for v, a in zip(op.initial, values, strict=True)]
+        pairs += [(_slice(spec_of(v)), spec_of(a)) for v, a in zip(sequences, block.arguments[count:], strict=True)]
+        pairs += [(_slice(spec_of(y)), spec_of(v)) for y, v in zip(op.ys[count:], given[count:], strict=True)]
+        if any(a != b for a, b in pairs) or any(spec_of(y).shape[0] not in lengths for y in op.ys[count:]):
+            raise NotAKernel(f"{op.name}: values whose types change")
+        return lengths[0] if lengths else 0
+
+    def _passed_on(
+        self, given: Sequence[str], is_kept: Sequence[bool], slices: Sequence[str], length: Dim
+    ) -> tuple[list[str], list[Slice]]:
+        """Returns what rounds store for the states, and the slices that they write, of what the body yields."""
+        taken = set[str]()
+        written: dict[str, Slice] = {}
+        out: list[Slice] = []
+        for name in slices:
+            spec = self._specs[name]
+            stack = TensorSpec((length, *spec.shape), spec.element)
+            out.append(Slice(self._own(name, taken), self._new_tensor("t", stack), stack))
+            written.setdefault(name, out[-1])
+        following = [
+            "" if kept else written[name].name if name in written else self._own(name, taken)
+            for name, kept in zip(given, is_kept, strict=True)
+        ]
+        return following, out
+
+    def _own(self, name: str, taken: set[str]) -> str:
+        """Returns a tensor that a kernel or a loop here stores and that nothing has taken, or a copy."""
+        graphs = [p for p in self._parts if isinstance(p, KernelGraph)]
+        stacks = [s.array for p in self._parts if isinstance(p, Loop) for s in p.written]
+        if name in taken or not (name in stacks or any(name in g.nodes for g in graphs)):
+            name = self._copied(name)
+        taken.add(name)
+        for graph in graphs:
+            if name in graph.nodes:
+                graph.written.add(name)
+        return name
+
+
+def _slice(spec: TensorSpec) -> TensorSpec:
+    return spec._replace(shape=spec.shape[1:])
+
+
+def _without_empty(parts: Sequence[Part]) -> list[Part]:
+    return [p for p in parts if not isinstance(p, KernelGraph) or p.nodes]

@@ -1,0 +1,154 @@
+"""Code of loops and branches: it changes addresses in the table of a program, and runs ranges of its steps.
+
+A state that is stored has two places, which are written by turns; the name of the state has the address of the one that
+was written last. Slices have addresses that move along their arrays. So nothing is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from commonir.base.tuples import NamedTuple
+from commonir.llvm.llvm_ir import I64, POINTER, Function, LlvmType, LlvmValue
+from commonir.runtime.kernel_graph.control import Branch, GraphProgram, Loop, Part, Slice, walk_parts
+from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.values import compute_dtype
+from commonir.symbolic import Dim
+
+
+class Structure(NamedTuple):
+    """The parts of a program, the steps of each graph, and the names under which tensors are stored."""
+
+    program: GraphProgram
+    steps: Mapping[KernelGraph, range]
+    stored: Mapping[str, str]
+
+    def tensor(self, name: str) -> str:
+        """Returns the name under which a tensor is stored."""
+        return self.stored.get(name, name)
+
+
+def places_of(name: str) -> tuple[str, str]:
+    """Returns the names of the two places of a tensor that each round writes anew."""
+    return f"{name} even", f"{name} odd"
+
+
+def control_tensors(structure: Structure) -> list[str]:
+    """Returns the tensors whose addresses loops and branches read or change."""
+    out: list[str] = []
+    for part in walk_parts(structure.program.parts):
+        match part:
+            case Loop():
+                out += [n for s in part.states for n in (s.name, s.initial, s.written)]
+                out += [n for s in (*part.read, *part.written) for n in (s.name, s.array)]
+                out += [n for s in part.stored for n in places_of(structure.tensor(s.written))]
+                out += [part.condition] if part.condition else []
+            case Branch():
+                out += [part.condition, *[n for r in part.results for n in r]]
+            case _:
+                pass
+    return list(dict.fromkeys(map(structure.tensor, out)))
+
+
+class ControlCode:
+    """Adds the code of parts to a function.
+
+    `run` adds code for a range of steps, given how many loops are around it, `after_round` code that is run after each
+    round, and `size` returns a size.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        structure: Structure,
+        table: LlvmValue,
+        numbers: Mapping[str, int],
+        faults: LlvmValue,
+        run: Callable[[range, int], None],
+        after_round: Callable[[], None],
+        size: Callable[[Dim], LlvmValue],
+    ) -> None:
+        self._f = function
+        self._structure = structure
+        self._table = table
+        self._numbers = numbers
+        self._faults = faults
+        self._run = run
+        self._after_round = after_round
+        self._size = size
+        self._depth = 0
+
+    def emit(self, parts: Sequence[Part]) -> None:
+        """Adds the code of parts, one after another."""
+        for part in parts:
+            match part:
+                case KernelGraph():
+                    if self._structure.steps[part]:
+                        self._run(self._structure.steps[part], self._depth)
+                case Loop():
+                    self._loop(part)
+                case Branch():
+                    self._branch(part)
+
+    def _slot(self, name: str) -> LlvmValue:
+        number = self._numbers[self._structure.tensor(name)]
+        return self._f.element(self._table, self._f.integer(number), "i64")
+
+    def _address(self, name: str) -> LlvmValue:
+        return self._f.load(self._slot(name), I64)
+
+    def _move(self, names: Iterable[tuple[str, str]]) -> None:
+        """Gives names the addresses of others, which are all read first."""
+        for address, to in [(self._address(source), to) for to, source in names]:
+            self._f.store(address, self._slot(to))
+
+    def _holds(self, condition: str) -> LlvmValue:
+        pointer = self._f.load(self._slot(condition), POINTER)
+        return self._f.load(pointer, LlvmType("i8")).compare("ne", 0)
+
+    def _is_sound(self) -> LlvmValue:
+        return self._f.load(self._faults, I64).compare("eq", 0)
+
+    def _branch(self, branch: Branch) -> None:
+        holds = self._holds(branch.condition)
+        with self._f.when(holds):
+            self.emit(branch.then)
+            self._move([(r.name, r.then) for r in branch.results])
+        with self._f.when(holds ^ True):
+            self.emit(branch.orelse)
+            self._move([(r.name, r.orelse) for r in branch.results])
+
+    def _loop(self, loop: Loop) -> None:
+        f, tensor = self._f, self._structure.tensor
+        places = [(s.written, *places_of(tensor(s.written))) for s in loop.stored]
+        self._move([(s.name, s.initial) for s in loop.states])
+        self._move([(written, even) for written, even, _ in places])
+        slices = [(s, self._step(s)) for s in (*loop.read, *loop.written)]
+        length = self._size(loop.length)
+        for s, step in slices:
+            start = self._address(s.array)
+            f.store(start + (length - 1) * step if loop.is_reversed else start, self._slot(s.name))
+
+        self._depth += 1
+
+        def test(number: LlvmValue) -> LlvmValue:
+            if not loop.condition:
+                return number.compare("slt", length) & self._is_sound()
+            self.emit(loop.test)
+            return self._holds(loop.condition) & self._is_sound()
+
+        with f.rounds(test) as number:
+            self.emit(loop.body)
+            self._move([(s.name, s.written) for s in loop.states])
+            is_odd = (number & 1).compare("ne", 0)
+            for written, even, odd in places:
+                f.store(f.select(is_odd, self._address(even), self._address(odd)), self._slot(written))
+            for s, step in slices:
+                before = self._address(s.name)
+                f.store(before - step if loop.is_reversed else before + step, self._slot(s.name))
+            self._after_round()
+        self._depth -= 1
+
+    def _step(self, s: Slice) -> LlvmValue:
+        """Returns the bytes of a slice."""
+        return self._size(s.step * compute_dtype(s.spec.element).itemsize)
