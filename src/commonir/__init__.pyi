@@ -1,5 +1,6 @@
 # Written by `python -m tests.member_stubs` from the table in __init__.py.
 
+from commonir.ahead_of_time.loading import CompiledLibrary as CompiledLibrary
 from commonir.api.comparing import compare as compare
 from commonir.api.comparing import compare_outputs as compare_outputs
 from commonir.api.comparing import computed_values as computed_values
@@ -64,7 +65,6 @@ from commonir.reports import Compilation as Compilation
 from commonir.reports import Differences as Differences
 from commonir.reports import Profile as Profile
 from commonir.reports import Summary as Summary
-from commonir.ahead_of_time.loading import CompiledLibrary as CompiledLibrary
 from commonir.runtime.state import State as State
 
 PUBLIC: dict[str, str]

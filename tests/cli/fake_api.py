@@ -24,6 +24,7 @@ from commonir.base import codes, file_codes
 from commonir.base.arrays import flat_values
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from commonir.base.files import atomic_file
+from commonir.inputs.steps import Steps
 from commonir.inspection.faults.failing_conversions import FailingConversion
 from commonir.inspection.faults.reducing import Part
 from commonir.reports import (
@@ -53,7 +54,6 @@ from commonir.reports import (
     ValueDifference,
     WeightDifference,
 )
-from commonir.runtime.steps import Steps
 
 Arrays = Mapping[str, NDArray[np.generic]]
 T = TypeVar("T")
