@@ -30,7 +30,6 @@ from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
 from commonir.runtime.kernel_graph.control import GraphProgram
-from commonir.runtime.kernel_graph.loops import Loop, loop_of
 from commonir.runtime.kernel_graph.program_building import ProgramBuilder, operations_of
 from commonir.runtime.kernel_graph.timing import OnKernel, RunTimes
 from commonir.runtime.limits import no_memory, reporting_out_of_range, time_is_up
@@ -80,12 +79,7 @@ class PreparedGraph(Protocol):
 
 
 class BackEnd(Protocol):
-    """Runs programs of graphs; only those of one graph unless it `runs_control`."""
-
-    @property
-    def runs_control(self) -> bool:
-        """Whether programs may have loops and branches."""
-        ...
+    """Runs programs of graphs."""
 
     def prepare(self, program: GraphProgram) -> PreparedGraph | None:
         """Returns a program that is ready to run, after fusing its nodes; None if this is not possible."""
@@ -201,7 +195,6 @@ class GraphExecutable(WithState):
         self.options = options
         self._back_end = back_end
         self._steps: dict[Block, list[Step]] = {}
-        self._loops: dict[Operation, Loop | None] = {}
         self.specializations = Specializations()
         self.direct_runs: dict[Block, int] = {}
         self.times: RunTimes | None = None
@@ -253,12 +246,6 @@ class GraphExecutable(WithState):
         is_plain = runs > 0 or all(_is_plain(op) for op in operations_of(block))
         self.direct_runs[block] = runs + 1 if is_plain else DIRECT_RUNS
         return is_plain
-
-    def loop_of(self, op: Operation) -> Loop | None:
-        """Returns a loop whose rounds the back end repeats by itself; None for other operations."""
-        if op not in self._loops:
-            self._loops[op] = loop_of(op, self._graph_of)
-        return self._loops[op]
 
     def _graph_of(self, block: Block) -> GraphStep | None:
         steps = self.steps_of(block)
@@ -389,20 +376,12 @@ class _BlockRunner:
 
     def _run_op(self, op: Operation, values: dict[Value, Array]) -> None:
         if is_control(op):
-            results = self._run_loop(op, values) or self._control_results(op, values)
+            results = self._control_results(op, values)
         else:
             evaluator = _SingleEvaluator(self._executable, self, self._dims)
             results = evaluator.decoded(op) or evaluator.results(op, values)
         values.update(zip(op.results, results, strict=False))
         self._dims.update(result_dims(op, shapes_of(results)))
-
-    def _run_loop(self, op: Operation, values: Mapping[Value, Array]) -> Arrays | None:
-        """Returns the results of a loop that the back end runs by itself; None for other operations."""
-        loop = self._executable.loop_of(op)
-        if loop is None:
-            return None
-        with reporting_out_of_range():
-            return loop.run(values, self._dims, self._check_time)
 
     def _control_results(self, op: Operation, values: dict[Value, Array]) -> Arrays:
         results = run_control(op, values, self)
@@ -447,10 +426,10 @@ def _is_plain(op: Operation) -> bool:
 
 def _steps_of(block: Block, back_end: BackEnd) -> list[Step]:
     """Returns the steps of a block: as many operations as possible together."""
-    return _steps(operations_of(block), back_end, builds_control=back_end.runs_control)
+    return _steps(operations_of(block), back_end)
 
 
-def _steps(operations: Sequence[Operation], back_end: BackEnd, *, builds_control: bool) -> list[Step]:
+def _steps(operations: Sequence[Operation], back_end: BackEnd, *, builds_control: bool = True) -> list[Step]:
     out: list[Step] = []
     pending: list[Operation] = []
     builder = ProgramBuilder(builds_control=builds_control)

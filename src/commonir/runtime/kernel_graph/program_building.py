@@ -13,6 +13,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.notation import Constraint
 from commonir.ods import Op
 from commonir.ods.traits import Terminator
+from commonir.runtime.interpreter.control import check_depth
 from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel, copy_of, spec_of
 from commonir.runtime.kernel_graph.control import (
     Branch,
@@ -51,6 +52,7 @@ class ProgramBuilder(GraphBuilder):
         self._builds_control = builds_control
         self._parts: list[Part] = [self.graph]
         self._outputs: list[str] = []
+        self._depth = 0
         # Names that stand for one tensor or another, which has a name of its own.
         self._moving: set[str] = set()
 
@@ -78,6 +80,7 @@ class ProgramBuilder(GraphBuilder):
             super().add(op)
             return
         before = self.graph, self._parts, dict(self._names), list(self.inputs), dict(self.constraints)
+        depth = self._depth
         self._parts = list(self._parts)
         try:
             for v in (*op.operands, *op.results):
@@ -85,6 +88,7 @@ class ProgramBuilder(GraphBuilder):
             part = self._branch(op) if isinstance(op, core.If) else self._loop(op)
         except NotAKernel:
             self.graph, self._parts, self._names, self.inputs, self.constraints = before
+            self._depth = depth
             raise
         self.graph = KernelGraph()
         self._parts += [part, self.graph]
@@ -99,6 +103,8 @@ class ProgramBuilder(GraphBuilder):
         The function may add copies to the parts.
         """
         outer, names = (self.graph, self._parts), dict(self._names)
+        self._depth += 1
+        check_depth(self._depth)
         self.graph = KernelGraph()
         self._parts = [self.graph]
         self._names.update(zip(block.arguments, arguments, strict=True))
@@ -110,6 +116,7 @@ class ProgramBuilder(GraphBuilder):
         inputs = set(self.inputs)
         self._names = {**names, **{v: n for v, n in self._names.items() if v in inputs or n in self._constants}}
         self.graph, self._parts = outer
+        self._depth -= 1
         return tuple(parts), result
 
     def _stored(self, value: Value) -> str:

@@ -62,8 +62,6 @@ class NativeEngine:
 class MachineCode:
     """Compiles programs for this machine, to run in some threads; see `BackEnd`."""
 
-    runs_control = True
-
     def __init__(self, options: EngineOptions, workers: Workers, *, falls_back: bool = False) -> None:
         self._options = options
         self._workers = workers

@@ -54,8 +54,6 @@ class NumpyExecutable(GraphExecutable):
 class NumpyCalls:
     """Plans graphs as numpy calls; see `BackEnd`."""
 
-    runs_control = False
-
     def __init__(self, memory_limit_bytes: int | None) -> None:
         self._limit = memory_limit_bytes
         self.graphs: WeakSet[PlannedGraph] = WeakSet()
@@ -65,13 +63,11 @@ class NumpyCalls:
         for graph in self.graphs:
             graph.forget()
 
-    def prepare(self, program: GraphProgram) -> PlannedGraph | None:
+    def prepare(self, program: GraphProgram) -> PlannedGraph:
         """Returns a graph that is planned when it first runs with some sizes."""
-        graph = program.only_graph
-        if graph is None:
-            return None
-        fuse_nodes(graph, Fusion(epilogues=False, repeats=False))
-        result = PlannedGraph(graph, self._limit)
+        for graph in program.graphs():
+            fuse_nodes(graph, Fusion(epilogues=False, repeats=False))
+        result = PlannedGraph(program, self._limit)
         self.graphs.add(result)
         return result
 

@@ -1,9 +1,9 @@
-"""A graph of kernels as numpy calls on fixed arrays, one plan for each set of sizes."""
+"""A program of graphs as numpy calls on fixed arrays, one plan for each set of sizes."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,17 +15,18 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.runtime.interpreter.array_functions import convert
 from commonir.runtime.interpreter.evaluation import evaluate_kernel, may_exceed_bits
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime, arena_of
-from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
+from commonir.runtime.kernel_graph.control import GraphProgram, names_read, walk_parts
+from commonir.runtime.kernel_graph.graph import KernelNode
 from commonir.runtime.kernel_graph.loop_kernel import loop_kernels
-from commonir.runtime.kernel_graph.loops import Rounds
 from commonir.runtime.kernel_graph.sizes import at_sizes
 from commonir.runtime.kernel_graph.timing import OnKernel
 from commonir.runtime.limits import check_array
 from commonir.runtime.numpy_engine.array_steps import Step
 from commonir.runtime.numpy_engine.kernel_steps import kernel_steps
 from commonir.runtime.numpy_engine.operands import Memory, NotPlanned
-from commonir.runtime.numpy_engine.repetition import Repetition
+from commonir.runtime.numpy_engine.round_calls import Call, PartCalls, moving_tensors
 from commonir.runtime.values import compute_dtype
+from commonir.symbolic import Dim, evaluate
 
 Array = NDArray[Any]
 
@@ -34,15 +35,17 @@ MAX_SIZES = 8
 
 
 class PlannedGraph:
-    """A graph with the plans for the sizes that it ran with. One thread at a time may run it."""
+    """A program of graphs with the plans for the sizes that it ran with. One thread at a time may run it."""
 
-    def __init__(self, graph: KernelGraph, memory_limit_bytes: int | None) -> None:
-        self._graph = graph
+    def __init__(self, program: GraphProgram, memory_limit_bytes: int | None) -> None:
+        self._program = program
         self._limit = memory_limit_bytes
-        self._symbols = sorted({s for node in graph.nodes.values() for s in node.symbols()})
-        used = {*graph.outputs, *[r for n in graph.nodes.values() for r in n.reads]}
-        self._constants = {n: _as_computed(a) for n, a in graph.constants.items() if n in used}
-        self.is_output_new = [name not in self._constants for name in graph.outputs]
+        self._symbols = sorted(program.symbols())
+        constants = {**program.constants, **{n: a for g in program.graphs() for n, a in g.constants.items()}}
+        used = {*program.outputs, *[n for part in walk_parts(program.parts) for n in names_read(part)]}
+        used |= {r for g in program.graphs() for node in g.nodes.values() for r in node.reads}
+        self._constants = {n: _as_computed(a) for n, a in constants.items() if n in used}
+        self.is_output_new = [name not in self._constants for name in program.outputs]
         self._plans: OrderedDict[tuple[object, ...], GraphPlan] = OrderedDict()
 
     @property
@@ -57,33 +60,14 @@ class PlannedGraph:
 
     def run(self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None) -> list[Array]:
         """Returns the outputs; see `PreparedGraph`."""
-        return self._plan_for(arrays, dims).run(arrays, on_kernel)
-
-    def repeat(self, rounds: Rounds, dims: Mapping[str, int], check: Callable[[], None]) -> list[Array] | None:
-        """Returns the last values of all states; see `RepeatableGraph`."""
-        test = None if rounds.test is None else rounds.test.graph
-        if not self._computes_outputs():
-            return None
-        of_test = None
-        if test is not None and rounds.test is not None:
-            if not isinstance(test, PlannedGraph) or not test._computes_outputs():
-                return None
-            of_test = test._plan_for(rounds.test.inputs, dims)
-        return Repetition(self._plan_for(rounds.inputs, dims), of_test, rounds).run(check)
-
-    def _computes_outputs(self) -> bool:
-        """Returns whether all outputs are results of kernels, and none is an input or a constant."""
-        return all(name in self._graph.nodes for name in self._graph.outputs)
-
-    def _plan_for(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> GraphPlan:
         key = (tuple([dims[s] for s in self._symbols]), tuple([a.shape for a in arrays]))
         plan = self._plans.get(key)
         if plan is None:
-            shapes = {n: a.shape for n, a in zip(self._graph.inputs, arrays, strict=True)}
-            plan = self._plans[key] = GraphPlan(self._graph, self._constants, shapes, dims, self._limit)
+            shapes = {n: a.shape for n, a in zip(self._program.inputs, arrays, strict=True)}
+            plan = self._plans[key] = GraphPlan(self._program, self._constants, shapes, dims, self._limit)
             if len(self._plans) > MAX_SIZES:
                 self._plans.popitem(last=False)
-        return plan
+        return plan.run(arrays, on_kernel)
 
 
 def _as_computed(array: Array) -> Array:
@@ -96,33 +80,58 @@ def _as_computed(array: Array) -> Array:
 
 
 class GraphPlan:
-    """The numpy calls of a graph for one set of sizes, with the arrays that they read and write."""
+    """The numpy calls of a program for one set of sizes, with the arrays that they read and write."""
 
     def __init__(
         self,
-        graph: KernelGraph,
+        program: GraphProgram,
         constants: Mapping[str, Array],
         input_shapes: Mapping[str, tuple[int, ...]],
         dims: Mapping[str, int],
         memory_limit_bytes: int | None,
     ) -> None:
-        self._graph = graph
+        self._outputs = program.outputs
         self._constants = constants
-        nodes = [at_sizes(node, dims) for node in graph.nodes.values()]
-        arrays = {n: np.empty(s, compute_dtype(graph.inputs[n].element)) for n, s in input_shapes.items()}
-        arrays.update(_buffers(nodes, graph.outputs))
+        self._dims = dims
+        arrays = {n: np.empty(s, compute_dtype(program.inputs[n].element)) for n, s in input_shapes.items()}
+        self._inputs = list(arrays.values())
+        for name, spec in moving_tensors(program).items():
+            shape = tuple([evaluate(d, dims) for d in spec.shape])
+            arrays[name] = np.empty(shape, compute_dtype(spec.element))
+        nodes = {g: [at_sizes(node, dims) for node in g.nodes.values()] for g in program.graphs()}
+        for graph, of_graph in nodes.items():
+            arrays.update(_buffers(of_graph, graph.outputs))
         self._arrays = arrays
-        self.inputs = [arrays[n] for n in graph.inputs]
-        self._last: list[Array | None] = [None] * len(self.inputs)
-        memory = Memory(arrays, constants)
+        self._last: list[Array | None] = [None] * len(self._inputs)
+        self._memory = memory = Memory(arrays, constants)
         self.fallbacks: list[str] = []
-        self._steps = [(node, self._steps_of(node, memory)) for node in nodes]
-        inputs = sum([a.nbytes for a in self.inputs])
-        buffers = sum([a.nbytes for a in arrays.values()]) - inputs
-        self.size_bytes = memory.size_bytes + inputs + buffers + sum([a.nbytes for a in constants.values()])
+        calls = PartCalls({**constants, **arrays}, lambda graph: self._call_of(nodes[graph]), self._size)
+        self._call = calls.of_parts(program.parts)
+        held = sum([a.nbytes for a in (*arrays.values(), *constants.values())])
+        self.size_bytes = memory.size_bytes + held
         if memory_limit_bytes is not None and self.size_bytes > memory_limit_bytes:
             message = f"the run needs {self.size_bytes} bytes, the limit is {memory_limit_bytes}"
             raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message))
+
+    def _size(self, dim: Dim) -> int:
+        return evaluate(dim, self._dims)
+
+    def _call_of(self, nodes: Sequence[KernelNode]) -> Call:
+        """Returns the call of a graph."""
+        steps = [(node, self._steps_of(node, self._memory)) for node in nodes]
+        plain = [step for _, of_node in steps for step in of_node]
+
+        def all_steps(on_kernel: OnKernel | None) -> None:
+            if on_kernel is None:
+                for step in plain:
+                    step()
+                return
+            for node, of_node in steps:
+                for step in of_node:
+                    step()
+                on_kernel(node.name, node.origins)
+
+        return all_steps
 
     def run(self, inputs: Sequence[Array], on_kernel: OnKernel | None = None) -> list[Array]:
         """Returns copies of the outputs.
@@ -130,41 +139,19 @@ class GraphPlan:
         An array that is passed again is taken to be unchanged until `forget` is called: iterations of a loop share
         weights.
         """
-        self.load(inputs)
+        for n, array in enumerate(inputs):
+            if array is not self._last[n]:
+                convert(array, self._inputs[n])
+                self._last[n] = array
         with np.errstate(all="ignore"):
             if on_kernel is not None:
                 on_kernel("", ())
-            for node, steps in self._steps:
-                for step in steps:
-                    step()
-                if on_kernel is not None:
-                    on_kernel(node.name, node.origins)
-        return [self._output(name) for name in self._graph.outputs]
-
-    def load(self, inputs: Sequence[Array]) -> None:
-        """Copies the inputs that are not those of the last run into the arrays that steps read."""
-        for n, array in enumerate(inputs):
-            if array is not self._last[n]:
-                convert(array, self.inputs[n])
-                self._last[n] = array
+            self._call(on_kernel)
+        return [self._output(name) for name in self._outputs]
 
     def forget(self) -> None:
         """Makes the next run read all inputs."""
-        self._last = [None] * len(self.inputs)
-
-    def forget_input(self, number: int) -> None:
-        """Makes the next run read an input, whose array has other contents."""
-        self._last[number] = None
-
-    @property
-    def outputs(self) -> list[Array]:
-        """The arrays that steps write the outputs to, if all are results of kernels."""
-        return [self._arrays[name] for name in self._graph.outputs]
-
-    @property
-    def calls(self) -> list[Step]:
-        """The steps of all nodes in order."""
-        return [step for _, steps in self._steps for step in steps]
+        self._last = [None] * len(self._inputs)
 
     def _output(self, name: str) -> Array:
         return self._constants[name] if name in self._constants else np.array(self._arrays[name])
