@@ -44,11 +44,15 @@ def lines_of(text: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("world", [2, 4])
-def test_programs_have_the_bits_of_a_run_in_one_process(world: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("world", "engine"), [(2, "native"), (2, "numpy"), (4, "native"), (4, "reference")])
+def test_programs_have_the_bits_of_a_run_in_one_process(
+    world: int, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each rank runs with the engine that is the default.
+    monkeypatch.setenv("COMMONIR_ENGINE", engine)
     done = run(world, ["-m", "tests.engines.mpi_programs", str(tmp_path / "out.npz")])
     assert done.status == 0, done.err
-    expected = outputs_of(world, "numpy")
+    expected = outputs_of(world, engine)
     with np.load(tmp_path / "out.npz") as stored:
         assert set(stored) == set(expected)
         for name, array in expected.items():
@@ -255,11 +259,11 @@ def test_fault_of_the_program_itself_ends_all(tmp_path: Path) -> None:
         "import numpy as np\n"
         "import commonir as cir\n"
         "from mpi4py import MPI\n"
-        "from commonir.runtime.numpy_engine.engine import NumpyExecutable\n"
+        "from commonir.runtime.kernel_graph.execution import GraphExecutable\n"
         "def broken(self, inputs):\n"
         "    raise ZeroDivisionError('a fault')\n"
         "if MPI.COMM_WORLD.Get_rank() == 1:\n"
-        "    NumpyExecutable.run = broken\n"
+        "    GraphExecutable.run = broken\n"
         "module = cir.load(sys.argv[1])\n"
         "cir.run(module, engine='mpi')\n"
     )
@@ -314,9 +318,9 @@ def test_rank_speaks_for_itself_when_rank_0_does_not_answer(tmp_path: Path) -> N
         "import sys, time\n"
         "from commonir.cli.main import main\n"
         "from mpi4py import MPI\n"
-        "from commonir.runtime.numpy_engine.engine import NumpyExecutable\n"
+        "from commonir.runtime.kernel_graph.execution import GraphExecutable\n"
         "if MPI.COMM_WORLD.Get_rank() == 0:\n"
-        "    NumpyExecutable.run = lambda self, inputs: time.sleep(600)\n"
+        "    GraphExecutable.run = lambda self, inputs: time.sleep(600)\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     done = run(2, [str(sleeps), *cir_arguments(tmp_path, program([[_SUM], _FAILING]))[2:]])

@@ -22,6 +22,7 @@ from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
 from commonir.runtime.kernel_graph.window_strips import use_window_strips
+from commonir.runtime.limits import OutOfRange
 from commonir.runtime.native.compiling import constants_of
 from commonir.runtime.native.graph_code import code_of
 from commonir.runtime.native.program import MAIN
@@ -55,6 +56,61 @@ def graph_of(module: Module) -> KernelGraph | None:
     return builder.graph
 
 
+class GuardedCode:
+    """The code of a graph, which runs on tensors with memory of their own and pages without access beside it."""
+
+    def __init__(self, graph: KernelGraph, target: Target) -> None:
+        self._graph = graph
+        self._layouts = assign_layouts(graph)
+        use_strips(graph, self._layouts)
+        use_window_strips(graph, self._layouts, target.lanes())
+        self._code = code_of(graph, self._layouts, target)
+        self._constants = constants_of(self._code)
+        self._library = loaded_code(object_code(self._code.text, target), target)
+
+    def run(self, arrays: Mapping[str, Array], dims: Mapping[str, int], side: Side, threads: int = 1) -> list[Array]:
+        """Returns the outputs. Raises: OutOfRange for a position read from data that is outside of its tensor."""
+        code, graph = self._code, self._graph
+        memory = GuardedMemory()
+        tensors: dict[str, Array] = {}
+        table = np.zeros(len(code.tensors), np.int64)
+        for n, name in enumerate(code.tensors):
+            tensors[name] = self._tensor(name, arrays, dims, memory, side)
+            table[n] = tensors[name].ctypes.data
+        sizes = np.array([dims[s] for s in code.symbols], np.int64)
+        faults = np.zeros(2, np.int64)
+        scratch_bytes = max([evaluate(d, dims) for d in code.scratch], default=0)
+        scratch = memory.array((threads * scratch_bytes,), np.dtype(np.uint8), side)
+        at, fault, room = table.ctypes.data, faults.ctypes.data, scratch.ctypes.data
+        if threads == 1:
+            self._library.function(MAIN, 5)(at, sizes.ctypes.data, fault, room, 0)
+        else:
+            Team(self._library, len(sizes), Workers()).run((at, fault, room, scratch_bytes, 0), sizes, threads)
+        if faults.any():
+            raise OutOfRange(f"position {faults[1]}")
+        return [self._result(name, tensors, arrays) for name in graph.outputs]
+
+    def _tensor(
+        self, name: str, arrays: Mapping[str, Array], dims: Mapping[str, int], memory: GuardedMemory, side: Side
+    ) -> Array:
+        if name in self._constants:
+            return memory.copy(np.ascontiguousarray(self._constants[name]), side)
+        if name not in self._graph.nodes:
+            return memory.copy(arrays[name], side)
+        spec, layout = self._graph.nodes[name].spec, self._layouts[name]
+        flat = memory.array((evaluate(layout.size, dims),), compute_dtype(spec.element), side)
+        if layout.has_border:
+            flat[...] = 0
+        steps = [evaluate(s, dims) * flat.itemsize for s in layout.strides]
+        shape = [evaluate(d, dims) for d in spec.shape]
+        return np.lib.stride_tricks.as_strided(flat[evaluate(layout.offset, dims) :], shape, steps)
+
+    def _result(self, name: str, tensors: Mapping[str, Array], arrays: Mapping[str, Array]) -> Array:
+        if name in tensors:
+            return np.array(tensors[name])
+        return self._graph.constants[name] if name in self._graph.constants else arrays[name]
+
+
 def run_guarded(
     graph: KernelGraph,
     target: Target,
@@ -64,47 +120,7 @@ def run_guarded(
     threads: int = 1,
 ) -> list[Array]:
     """Returns the outputs; every tensor has memory of its own with pages without access beside it."""
-    layouts = assign_layouts(graph)
-    use_strips(graph, layouts)
-    use_window_strips(graph, layouts, target.lanes())
-    code = code_of(graph, layouts, target)
-    constants = constants_of(code)
-    memory = GuardedMemory()
-    tensors: dict[str, Array] = {}
-    table = np.zeros(len(code.tensors), np.int64)
-    for n, name in enumerate(code.tensors):
-        if name in graph.nodes:
-            spec, layout = graph.nodes[name].spec, layouts[name]
-            flat = memory.array((evaluate(layout.size, dims),), compute_dtype(spec.element), side)
-            if layout.has_border:
-                flat[...] = 0
-            steps = [evaluate(s, dims) * flat.itemsize for s in layout.strides]
-            shape = [evaluate(d, dims) for d in spec.shape]
-            start = evaluate(layout.offset, dims)
-            tensors[name] = np.lib.stride_tricks.as_strided(flat[start:], shape, steps)
-        elif name in constants:
-            tensors[name] = memory.copy(np.ascontiguousarray(constants[name]), side)
-        else:
-            tensors[name] = memory.copy(arrays[name], side)
-        table[n] = tensors[name].ctypes.data
-    sizes = np.array([dims[s] for s in code.symbols], np.int64)
-    faults = np.zeros(2, np.int64)
-    library = loaded_code(object_code(code.text, target), target)
-    scratch_bytes = max([evaluate(d, dims) for d in code.scratch], default=0)
-    scratch = memory.array((threads * scratch_bytes,), np.dtype(np.uint8), side)
-    if threads == 1:
-        library.function(MAIN, 5)(table.ctypes.data, sizes.ctypes.data, faults.ctypes.data, scratch.ctypes.data, 0)
-    else:
-        arguments = (table.ctypes.data, faults.ctypes.data, scratch.ctypes.data, scratch_bytes, 0)
-        Team(library, len(sizes), Workers()).run(arguments, sizes, threads)
-    assert not faults.any()
-    return [_result(name, tensors, graph, arrays) for name in graph.outputs]
-
-
-def _result(name: str, tensors: Mapping[str, Array], graph: KernelGraph, arrays: Mapping[str, Array]) -> Array:
-    if name in tensors:
-        return np.array(tensors[name])
-    return graph.constants[name] if name in graph.constants else arrays[name]
+    return GuardedCode(graph, target).run(arrays, dims, side, threads)
 
 
 Width = Literal["host", "avx2", "narrow"]

@@ -16,6 +16,8 @@ _NONE = 0
 
 Side = Literal["before", "after"]
 
+SIDES: tuple[Side, ...] = ("before", "after")
+
 
 class GuardedMemory:
     """Memory for arrays that lie directly behind a page without access, or directly before one."""

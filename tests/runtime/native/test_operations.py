@@ -21,7 +21,8 @@ from commonir.runtime.values import computed, declared
 from tests.oracles import require_package
 from tests.runtime.drawing import Case, WideRandom
 from tests.runtime.interpreter.test_operations import CASES, close, drawn, module_of, symbolic_module
-from tests.runtime.native.graphs import Width, available_widths, graph_of, of_width, run_guarded
+from tests.runtime.native.graphs import GuardedCode, Width, available_widths, graph_of, of_width
+from tests.runtime.native.guarded_memory import SIDES
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="guard pages are made as POSIX has them")
 
@@ -62,7 +63,7 @@ def test_operations_on_several_vectors_compute_the_same(name: str, width: Width)
 def check_cases(cases: Sequence[Case], width: Width) -> int:
     """Compares compiled cases with the interpreter, and returns how many could be compiled."""
     compiled = 0
-    for n, c in enumerate(cases):
+    for c in cases:
         module = module_of(c)
         graph = graph_of(module)
         if graph is None:
@@ -70,20 +71,22 @@ def check_cases(cases: Sequence[Case], width: Width) -> int:
         inputs = dict(zip(graph.inputs, c.arrays.values(), strict=True))
         arrays = {n: computed(a, v.type) for (n, a), v in zip(inputs.items(), module.main.inputs, strict=True)}
         try:
-            actual = run_guarded(graph, of_width(host_target(), width), arrays, {}, ("before", "after")[n % 2])
+            code = GuardedCode(graph, of_width(host_target(), width))
         except NotCompiled:
             continue
         compiled += 1
         expected = REFERENCE.prepare(module).run(c.arrays)
-        for a, e, v in zip(actual, expected.values(), module.main.outputs, strict=True):
-            close(declared(a, v.type), e)
+        for side in SIDES:
+            actual = code.run(arrays, {}, side)
+            for a, e, v in zip(actual, expected.values(), module.main.outputs, strict=True):
+                close(declared(a, v.type), e)
     return compiled
 
 
 @pytest.mark.fast_every(12)
 @pytest.mark.parametrize("name", NAMES)
 def test_operations_on_symbolic_sizes_compute_the_same(name: str) -> None:
-    for n, c in enumerate(drawn(name)[:2]):
+    for c in drawn(name)[:2]:
         graph = _symbolic_graph(c)
         if graph is None:
             continue
@@ -94,9 +97,11 @@ def test_operations_on_symbolic_sizes_compute_the_same(name: str) -> None:
             for name, a, v in zip(graph.inputs, c.arrays.values(), module.main.inputs, strict=True)
         }
         expected = REFERENCE.prepare(module).run(c.arrays)
-        actual = run_guarded(graph, host_target(), arrays, sizes, ("before", "after")[n % 2])
-        for a, e, v in zip(actual, expected.values(), module.main.outputs, strict=True):
-            close(declared(np.asarray(a), v.type), e)
+        code = GuardedCode(graph, host_target())
+        for side in SIDES:
+            actual = code.run(arrays, sizes, side)
+            for a, e, v in zip(actual, expected.values(), module.main.outputs, strict=True):
+                close(declared(np.asarray(a), v.type), e)
 
 
 def _symbolic_graph(c: Case) -> KernelGraph | None:

@@ -1,4 +1,4 @@
-"""The `mpi` engine: each process runs one rank with the numpy engine, and rank 0 gathers the outputs.
+"""The `mpi` engine: each process runs one rank with the default engine, and rank 0 gathers the outputs.
 
 `mpiexec -n 4 cir run net.rank0.json --engine mpi` starts a process for each rank of a program of four. Each opens the
 program with the inputs of all ranks, and takes its own.
@@ -13,9 +13,18 @@ from commonir.base.codes import UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.engines.mpi.processes import number_by_environment, processes
 from commonir.ir.module import Module
-from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Engines, Executable, uses_communicator
+from commonir.runtime.engine import (
+    DEFAULT_OPTIONS,
+    Engine,
+    EngineOptions,
+    Engines,
+    Executable,
+    chosen_engine,
+    uses_communicator,
+)
 
-_OWN_ENGINE = "numpy"
+_WITHOUT_DEFAULT = "numpy"
+"""The engine of a rank where the default one is another that runs no single rank, such as this one."""
 
 
 class MpiEngine:
@@ -36,14 +45,12 @@ class MpiEngine:
         started = processes()
         with started.together():
             ranks = ranks_of(module, function)
-            own = Engines().get(_OWN_ENGINE)
+            own = _engine_of_a_rank()
             count = 1 if ranks is None else ranks.world_size
             if started.count != count:
                 raise DiagnosticError(_other_number(started.count, count, is_of_ranks=ranks is not None))
             if ranks is None:
                 return own.prepare(module, function, options)
-            if not uses_communicator(own):
-                raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, f"the engine '{own.name}' cannot run ranks"))
             from commonir.engines.mpi.execution import MpiExecutable  # noqa: PLC0415  loads numpy
 
             return MpiExecutable(started, own, module, ranks, options)
@@ -62,6 +69,11 @@ class MpiEngine:
             raise
         with started.together():
             yield started.is_reporter
+
+
+def _engine_of_a_rank() -> Engine:
+    default = chosen_engine(None)
+    return default if uses_communicator(default) else Engines().get(_WITHOUT_DEFAULT)
 
 
 def _other_number(processes: int, ranks: int, *, is_of_ranks: bool) -> Diagnostic:

@@ -34,7 +34,7 @@ def prepare_ranks(engine: Engine, module: Module, ranks: Ranks, options: EngineO
         return engine.prepare(module, None, options)
     if not uses_communicator(engine):
         message = f"the engine '{engine.name}' cannot run programs of several ranks"
-        help = "use `numpy` or `reference`, or `mpi` for a process for each rank"
+        help = "use `native`, `numpy` or `reference`, or `mpi` for a process for each rank"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=help))
     return RanksExecutable(engine, module, ranks, options)
 
