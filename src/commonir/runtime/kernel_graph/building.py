@@ -37,7 +37,15 @@ from commonir.notation import (
 from commonir.ods import Form, Op, infer, known_data, known_dims
 from commonir.runtime.instances import is_concrete
 from commonir.runtime.interpreter.operations import constant_array, flat_values, named_operands
-from commonir.runtime.kernel_graph.graph import Array, KernelGraph, KernelNode, Origin, TensorSpec, evaluated
+from commonir.runtime.kernel_graph.graph import (
+    Array,
+    KernelGraph,
+    KernelNode,
+    Origin,
+    TensorSpec,
+    evaluated,
+    known_count,
+)
 from commonir.runtime.kernel_graph.lane_positions import LARGEST, position_magnitudes
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, plain
@@ -291,7 +299,7 @@ def _is_of_constants(value: Value, depth: int) -> bool:
     if not isinstance(op, Op) or op.form is not Form.KERNEL or not op.operands or depth == 0:
         return False
     type = value.type
-    if not isinstance(type, TensorType) or not type.is_static or _count(type.static_shape) > FOLDED_ELEMENTS:
+    if not isinstance(type, TensorType) or not type.is_static or known_count(type.static_shape) > FOLDED_ELEMENTS:
         return False
     return all(known_data(v) is not None or _is_of_constants(v, depth - 1) for v in op.operands)
 
@@ -334,7 +342,7 @@ def _constant_of(op: Op) -> Array | None:
 
 def _is_large(op: Op) -> bool:
     """Returns whether a result is stored in a form of its own, rather than as its elements."""
-    return all(_count(spec_of(v).shape) >= STORED_ELEMENTS for v in op.results)
+    return all(known_count(spec_of(v).shape) >= STORED_ELEMENTS for v in op.results)
 
 
 def _symbolic_dims_of(op: Op) -> tuple[Dim, ...] | None:
@@ -357,13 +365,9 @@ def _has_long_rows(kernels: Sequence[Kernel]) -> bool:
     for kernel in kernels:
         extents = dict(kernel.extents)
         for e in walk(kernel.body):
-            if isinstance(e, Fold) and _count([extents.get(i, 1) for i in e.over]) > LONG_ROW:
+            if isinstance(e, Fold) and known_count([extents.get(i, 1) for i in e.over]) > LONG_ROW:
                 return True
     return False
-
-
-def _count(dims: Sequence[Dim]) -> int:
-    return prod([d for d in dims if isinstance(d, int)])
 
 
 def spec_of(value: Value) -> TensorSpec:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from math import prod
 
 from commonir.base.tuples import NamedTuple
 from commonir.notation import (
@@ -32,7 +31,7 @@ from commonir.notation import (
 from commonir.runtime.interpreter.evaluation import may_exceed_bits, rounds_to_half
 from commonir.runtime.kernel_graph.contraction import contraction_of, summed_products
 from commonir.runtime.kernel_graph.gathering import decode_where_gathered
-from commonir.runtime.kernel_graph.graph import MAX_ENTRY, KernelGraph, KernelNode
+from commonir.runtime.kernel_graph.graph import MAX_ENTRY, KernelGraph, KernelNode, known_count
 from commonir.runtime.kernel_graph.views import plainly_resolved
 from commonir.runtime.limits import OutOfRange
 from commonir.symbolic import element_count, plain
@@ -77,7 +76,7 @@ def fuse_nodes(graph: KernelGraph, fusion: Fusion = _ALL) -> None:
     for node in list(graph.nodes.values()):
         decode_where_gathered(graph, node)
     for node in list(graph.nodes.values()):
-        if graph.is_constant(node) and _count(node) <= max(FOLDED_ELEMENTS, _largest(graph, node)):
+        if graph.is_constant(node) and known_count(node.spec.shape) <= max(FOLDED_ELEMENTS, _largest(graph, node)):
             with suppress(OutOfRange):
                 # It is reported when the node is computed.
                 graph.fold(node)
@@ -160,13 +159,10 @@ def _reads_statistics(graph: KernelGraph, producer: KernelNode) -> bool:
     functions = [e.fn for e in walk(producer.kernel.body) if isinstance(e, Apply)]
     if producer.has_folds or len(functions) > CHEAP_FUNCTIONS or any(fn not in _CHEAP for fn in functions):
         return False
-    size = _count(producer)
-    small = [n for n in producer.reads if n in graph.nodes and _count(graph.nodes[n]) * STATISTIC <= size]
+    size = known_count(producer.spec.shape)
+    read = {n: graph.nodes[n] for n in producer.reads if n in graph.nodes}
+    small = [n for n, node in read.items() if known_count(node.spec.shape) * STATISTIC <= size]
     return len(producer.reads) - len(small) <= 1 and any(graph.nodes[n].has_folds for n in small)
-
-
-def _count(node: KernelNode) -> int:
-    return prod([d for d in node.spec.shape if isinstance(d, int)])
 
 
 def _is_read_once(a: Access, producer: KernelNode, node: KernelNode) -> bool:

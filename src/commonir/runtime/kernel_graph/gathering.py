@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from commonir.notation import Access, Expr, Kernel, NotationError, Position, ranges, replace_accesses, walk
-from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
+from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, known_count
 from commonir.symbolic import Dim, names, plain, substitute
 
 
@@ -31,8 +29,9 @@ def decode_where_gathered(graph: KernelGraph, node: KernelNode) -> None:
 
 
 def _is_smaller(node: KernelNode, other: KernelNode) -> bool:
-    a, b = [[d for d in n.spec.shape if isinstance(d, int)] for n in (node, other)]
-    return len(a) < len(node.spec.shape) or prod(a) <= prod(b)
+    if any(not isinstance(d, int) for d in node.spec.shape):
+        return True
+    return known_count(node.spec.shape) <= known_count(other.spec.shape)
 
 
 def _with_decoded(body: Expr, producer: KernelNode) -> Expr:

@@ -79,6 +79,11 @@ class Strips(NamedTuple):
     positions: tuple[tuple[str, Dim], ...] = ()
 
 
+def known_count(dims: Iterable[Dim]) -> int:
+    """Returns the number of elements of a shape, as if axes of unknown size had one."""
+    return prod([d for d in dims if isinstance(d, int)])
+
+
 class KernelNode:
     """A tensor, and the kernel that computes it with the extents of its indices.
 
@@ -236,9 +241,8 @@ class KernelGraph:
         if node.has_folds or node.strips is not None or not self.is_constant(node):
             return False
         functions = [e for e in walk(node.kernel.body) if isinstance(e, Apply) and e.dtype.kind == "float"]
-        count = prod([d for d in node.spec.shape if isinstance(d, int)])
         largest = max([self.constants[read].size for read in node.reads])
-        return all(e.fn in DECODING for e in functions) and count <= largest * MAX_ENTRY
+        return all(e.fn in DECODING for e in functions) and known_count(node.spec.shape) <= largest * MAX_ENTRY
 
     def fold(self, node: KernelNode) -> None:
         """Computes a node that only reads constants, and makes it one."""

@@ -8,8 +8,7 @@ sum is computed on the registers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from math import prod
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +36,7 @@ from commonir.runtime.native.product_tiles import (
 from commonir.runtime.native.stored_columns import Pointers, StoredColumns, columns_of
 from commonir.runtime.native.stored_factors import StoredFactor, stored_factor
 from commonir.runtime.native.work_units import Units
-from commonir.symbolic import Dim, ceil_div, index, names, symbols
+from commonir.symbolic import Dim, ceil_div, element_count, index, names, symbols
 
 Array = NDArray[np.generic]
 
@@ -91,7 +90,7 @@ class Plan(NamedTuple):
     @property
     def terms(self) -> Dim:
         """The number of terms of each sum."""
-        return _product(map(self.extent, self.sums))
+        return element_count(map(self.extent, self.sums))
 
     @property
     def right_form(self) -> tuple[Dim, ...]:
@@ -264,16 +263,15 @@ class ContractionCode:
         self._lanes = target.lanes()
         self._plan = plan
         self._out = out
-        rows = prod([n for n in map(plan.extent, plan.rows) if isinstance(n, int)])
-        is_static = all(isinstance(plan.extent(i), int) for i in plan.rows)
-        self._rows: Dim = rows if is_static else _product(map(plan.extent, plan.rows))
+        self._rows = element_count(map(plan.extent, plan.rows))
         registers = (1, 1) if plan.stored is None else plan.stored.registers
         self._sums = len(plan.folds)
         is_part = plan.first_column != 0
         self.tile = tile_of(
             self._rows, plan.extent(plan.column), target, *registers, sums=self._sums, has_whole_panels=is_part
         )
-        self._decodes_panels = is_static and plan.stored is not None and plan.stored.is_costly and rows > self.tile.rows
+        is_costly = plan.stored is not None and plan.stored.is_costly
+        self._decodes_panels = is_costly and isinstance(self._rows, int) and self._rows > self.tile.rows
         if self._decodes_panels:
             self.tile = tile_of(self._rows, plan.extent(plan.column), target, sums=self._sums)
         self._ranges: list[_Range] = []
@@ -334,7 +332,7 @@ class ContractionCode:
     def _batches(self, over: Sequence[str], units: Units, packed_pointer: Packed) -> None:
         if over:
             extents = map(self._plan.extent, over[1:])
-            each = self._code.size(_product(extents) * self._panel_count * self._row_tiles)
+            each = self._code.size(element_count(extents) * self._panel_count * self._row_tiles)
             extent = self._code.size(self._plan.extent(over[0]))
             with units.loop(extent, each) as (i, inside), self._code.bound(over[0], i):
                 self._batches(over[1:], inside, packed_pointer)
@@ -425,7 +423,7 @@ class ContractionCode:
     def _packed_steps(self, vectors: int) -> list[Dim]:
         """Returns how far each range of terms moves in a panel."""
         extents = [r.extent for r in self._ranges]
-        return [_product(extents[n + 1 :]) * (vectors * self._lanes) for n in range(len(extents))]
+        return [element_count(extents[n + 1 :]) * (vectors * self._lanes) for n in range(len(extents))]
 
     def _start(self, factor: Factor, j: LlvmValue | None = None) -> LlvmValue:
         """Returns the address of a factor at the batch here, and at a column."""
@@ -464,7 +462,8 @@ class ContractionCode:
         behind = columns.factors_behind() or [None] * columns.vectors
 
         def add(at: Columns, depth: int, panel: LlvmValue) -> None:
-            inside = self._code.size(_product(map(self._plan.extent, sums[depth + 1 :]))) * (columns.vectors * lanes)
+            terms = self._code.size(element_count(map(self._plan.extent, sums[depth + 1 :])))
+            inside = terms * (columns.vectors * lanes)
             extent = self._code.size(self._plan.extent(sums[depth]))
             if depth < len(sums) - 1:
                 with f.loop(f.integer(0), extent) as k:
@@ -559,11 +558,4 @@ def _ranges(plan: Plan, *, is_packed: bool, has_codes: bool) -> list[_Range]:
                 out[-1] = here._replace(extent=before.extent * here.extent)
                 continue
         out.append(here)
-    return out
-
-
-def _product(dims: Iterable[Dim]) -> Dim:
-    out: Dim = 1
-    for d in dims:
-        out = out * d
     return out

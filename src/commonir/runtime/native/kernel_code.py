@@ -25,7 +25,7 @@ from commonir.runtime.native.program import Check
 from commonir.runtime.native.running_values import RunningValues, elements_of, with_running_values
 from commonir.runtime.native.transposed_reads import TransposedRead, transposed, transposed_read
 from commonir.runtime.native.work_units import Units, WorkDivision, axes_of_units, rounds_of_unit
-from commonir.symbolic import Dim, ceil_div, index
+from commonir.symbolic import Dim, ceil_div, element_count, index
 
 
 class KernelCode(ExpressionCode):
@@ -91,12 +91,7 @@ class KernelCode(ExpressionCode):
                 self._fold_together(kernel, scopes)
                 self._nested_together(order.inner, scopes, lambda _, __: element())
 
-        if rounds:
-            count = ceil_div(self._extents[last], rounds * order.vectors * self._lanes)
-            self._over_units(over, self.units(over, count), vectors, count)
-        else:
-            whole = Units(self._f)
-            self._over_units(over, self.units(over), lambda _: self._nested(inner, lambda: vectors(whole)))
+        self._over_vectors(over, inner, last, rounds * order.vectors, vectors)
 
     def _emit_transposed(self, kernel: LoopKernel, across: TransposedRead, out: Buffer) -> None:
         """Adds loops over squares of the axis that a read is contiguous along and the last one."""
@@ -109,12 +104,7 @@ class KernelCode(ExpressionCode):
             for (scope,) in self._vector_groups(across.last, 1, units, rounds):
                 self._squares(kernel, across, scope, out)
 
-        if rounds:
-            count = ceil_div(self._extents[across.last], rounds * self._lanes)
-            self._over_units(over, self.units(over, count), squares, count)
-        else:
-            whole = Units(self._f)
-            self._over_units(over, self.units(over), lambda _: self._nested(inner, lambda: squares(whole)))
+        self._over_vectors(over, inner, across.last, rounds, squares)
 
     def _squares(self, kernel: LoopKernel, across: TransposedRead, scope: LoopScope, out: Buffer) -> None:
         """Adds a loop over the squares of a vector of the last axis; the last square overlaps the one before it."""
@@ -264,10 +254,18 @@ class KernelCode(ExpressionCode):
         return self._division.part(self._f, self._rounds(over) * inside, self.size)
 
     def _rounds(self, over: Sequence[str]) -> Dim:
-        out: Dim = 1
-        for a in over:
-            out = out * self._extents[a]
-        return out
+        return element_count([self._extents[a] for a in over])
+
+    def _over_vectors(
+        self, over: Sequence[str], inner: Sequence[str], last: str, each: int, innermost: Callable[[Units], None]
+    ) -> None:
+        """Adds the loops around one over vectors of an axis, of which a unit has so many; whole rows if that is 0."""
+        if each:
+            count = ceil_div(self._extents[last], each * self._lanes)
+            self._over_units(over, self.units(over, count), innermost, count)
+            return
+        whole = Units(self._f)
+        self._over_units(over, self.units(over), lambda _: self._nested(inner, lambda: innermost(whole)))
 
     def _over_units(
         self, over: Sequence[str], units: Units, innermost: Callable[[Units], None], inside: Dim = 1

@@ -8,7 +8,6 @@ neighbours.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from commonir.base.arrays import dtype_of
 from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.llvm.target import Target
+from commonir.runtime.kernel_graph.graph import known_count
 from commonir.runtime.kernel_graph.strips import even_part
 from commonir.runtime.native.contraction_code import ContractionCode, Packed, Plan, factor_matrix
 from commonir.runtime.native.product_tiles import PlainColumns, ProductTile, TermRange, Tile, in_panels
@@ -49,7 +49,7 @@ def uses_pairs(plan: Plan, target: Target) -> bool:
 
 
 def _terms(plan: Plan) -> int:
-    return prod([n for n in map(plan.extent, plan.sums) if isinstance(n, int)])
+    return known_count(map(plan.extent, plan.sums))
 
 
 def _pairs(plan: Plan) -> int:
@@ -129,7 +129,7 @@ class PairContractionCode(ContractionCode):
         extent = plan.extent(name)
         assert isinstance(extent, int)
         if inner:
-            below = prod([n for n in map(plan.extent, inner) if isinstance(n, int)])
+            below = known_count(map(plan.extent, inner))
             with f.loop(f.integer(0), f.integer(extent)) as k:
                 moved = f.element(source, k * self._code.size(plan.left.steps[name]), F32.scalar)
                 self._round_terms(inner, moved, f.element(out, k * below, "i16"))
