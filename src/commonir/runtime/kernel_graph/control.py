@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from commonir.base.tuples import NamedTuple
 from commonir.runtime.kernel_graph.graph import Array, KernelGraph, TensorSpec
-from commonir.symbolic import Dim, symbols
+from commonir.symbolic import Dim, element_count, symbols
 
 
 class State(NamedTuple):
@@ -35,10 +35,7 @@ class Slice(NamedTuple):
     @property
     def step(self) -> Dim:
         """The number of elements of a slice."""
-        result: Dim = 1
-        for d in self.spec.shape[1:]:
-            result = result * d
-        return result
+        return element_count(self.spec.shape[1:])
 
 
 class Loop(NamedTuple):
