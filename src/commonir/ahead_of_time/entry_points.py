@@ -225,7 +225,7 @@ def _refusal(function: Function, op: Operation, reason: str) -> Diagnostic:
     """Returns the error about an operation that is not compiled."""
     what = "is not a computation of array elements by formulas" if reason == op.name else f"is not compiled: {reason}"
     if is_control(op) and reason == op.name:
-        what = "runs through Python: it is not compiled"
+        what = "runs through Python"
     message = f"function '{function.symbol_name}': {op.name} {what}"
     has_strings = any(_has_strings(v.type) for v in (*op.operands, *op.results))
     return Diagnostic(NOT_COMPILED_WHOLE, message, where=source_path(op), help=_NO_STRINGS if has_strings else _REMEDY)

@@ -499,8 +499,8 @@ NOT_COMPILED_WHOLE = Code(
     "E0720",
     "a function cannot be compiled ahead of time",
     "`cir compile` makes machine code of whole functions, which runs without Python. Operations that are not formulas "
-    "over elements of arrays, such as sorting, top-k or strings, sizes that depend on data, and loops and branches "
-    "that an engine runs through Python have no machine code. The message names each of them.",
+    "over elements of arrays, such as sorting, top-k or strings, sizes that depend on data, calls, and loops and "
+    "branches with any of these inside have no machine code. The message names each of them.",
     remedy="`cir extract` writes the part of the program that can be compiled, and `--function` chooses functions.",
     status=_UNSUPPORTED,
 )

@@ -12,6 +12,7 @@ from commonir.base.text import plural
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import Type
+from commonir.notation import Kernel
 from commonir.ods.definition import Definition, coerced, not_a_value, split_arguments, successors_of
 from commonir.ods.fields import MISSING
 from commonir.ods.inference import infer
@@ -66,6 +67,10 @@ class Op(TextForm, Definition):
 
     def path_to(self, op: Operation) -> str | None:  # noqa: ARG002  none by default
         """Returns the path of an operation in it, in the notation of its file format; None for the default form."""
+        return None
+
+    def kernel_of_sizes(self) -> Kernel | None:
+        """Returns the kernel of the only result of an algorithm, where sizes determine its elements."""
         return None
 
     def folds(self, operands: Sequence[Data]) -> bool:  # noqa: ARG002  all by default

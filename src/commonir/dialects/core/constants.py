@@ -181,6 +181,13 @@ class Range(CoreOp, name="core.range", traits=(traits.Pure,)):
         xp = start.__array_namespace__()
         return xp.arange(start.item(), limit.item(), step.item(), dtype=start.dtype)
 
+    def kernel_of_sizes(self) -> Kernel | None:
+        start, step, type = known_dims(self.start), known_dims(self.step), tensor_type(self.y)
+        if start is None or step is None or type.shape is None or type.shape[0] is None:
+            return None
+        (i,) = indices("i", 1)
+        return lift(start[0] + i * step[0], type.element).by(i).where({i: type.shape[0]})
+
     def constant_dims(self) -> tuple[Dim, ...] | None:
         bounds = [known_dims(v) for v in (self.start, self.limit, self.step)]
         numbers = [b[0] for b in bounds if b is not None and isinstance(b[0], int)]

@@ -187,6 +187,9 @@ class GraphBuilder:
         dims = _symbolic_dims_of(op)
         if dims is not None:
             return [_kernel_of_dims(dims, spec_of(op.results[0]))]
+        kernel = op.kernel_of_sizes()
+        if kernel is not None:
+            return [kernel]
         if op.form not in (Form.KERNEL, Form.COMPOSITE) or (op.form is Form.COMPOSITE and op.infers_types):
             raise NotAKernel(op.name)
         derived = infer(op)
@@ -347,7 +350,8 @@ def _is_large(op: Op) -> bool:
 
 def _symbolic_dims_of(op: Op) -> tuple[Dim, ...] | None:
     """Returns the elements of a constant of dims that are not all known before running; None for other operations."""
-    dims = known_dims(op.results[0]) if op.form is Form.STRUCTURAL and len(op.results) == 1 else None
+    is_computed = op.form in (Form.STRUCTURAL, Form.ALGORITHM)
+    dims = known_dims(op.results[0]) if is_computed and len(op.results) == 1 else None
     return None if dims is None or all(isinstance(d, int) for d in dims) else dims
 
 

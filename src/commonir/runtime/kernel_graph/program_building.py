@@ -154,7 +154,7 @@ class ProgramBuilder(GraphBuilder):
         sequences = op.sequences if isinstance(op, core.Scan) else ()
         length = self._checked_length(op, sequences)
         initial = [self._stored(v) for v in op.initial]
-        # A state that stays the same is no state.
+        # States that stay the same need none.
         is_kept = [v is a for v, a in zip(yielded(block)[:count], block.arguments[:count], strict=True)]
         names = [n if kept else self._new_tensor("t", self._specs[n]) for n, kept in zip(initial, is_kept, strict=True)]
         read = tuple(
@@ -195,7 +195,7 @@ class ProgramBuilder(GraphBuilder):
     def _passed_on(
         self, given: Sequence[str], is_kept: Sequence[bool], slices: Sequence[str], length: Dim
     ) -> tuple[list[str], list[Slice]]:
-        """Returns what rounds store for the states, and the slices that they write, of what the body yields."""
+        """Returns the tensors that rounds store for the states, and the slices that they write, of yielded ones."""
         taken = set[str]()
         written: dict[str, Slice] = {}
         out: list[Slice] = []

@@ -127,7 +127,7 @@ class CompiledGraph:
         return [everything[t.name] for t in program.outputs]
 
     def _on_event(self, on_kernel: OnKernel) -> Callable[[int], None]:
-        """Returns what is called after each kernel, and after rounds of loops with -1."""
+        """Returns the function to call after each kernel, and after rounds of loops with -1."""
         calls = self._program.calls
 
         def on_event(step: int) -> None:

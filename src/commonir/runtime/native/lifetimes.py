@@ -1,8 +1,8 @@
 """The memory of a program's tensors: which of them lie in the arena, and when each is needed.
 
 Times count kernels and the beginnings and ends of loops and branches, in the order of the program. What a round of a
-loop reads from before the loop is needed until its end. A name that stands for one tensor or another is no tensor
-itself: those that it may stand for are needed as long as it.
+loop reads from before the loop is needed until its end. A name that stands for one tensor or another has no
+memory: those that it may stand for are needed as long as it.
 """
 
 from __future__ import annotations

@@ -152,8 +152,8 @@ entry:
 look:
   %before = phi i64 [ 0, %entry ], [ %before, %pause ], [ %before, %system ], [ %number, %member ]
   %spins = phi i64 [ 0, %entry ], [ %spun, %pause ], [ %yielded, %system ], [ 0, %member ]
-  %is_open = load atomic i64, ptr %open acquire, align 8
-  %stays = icmp ne i64 %is_open, 0
+  %others_help = load atomic i64, ptr %open acquire, align 8
+  %stays = icmp ne i64 %others_help, 0
   br i1 %stays, label %ask, label %end
 ask:
   %number = load atomic i64, ptr %run acquire, align 8
