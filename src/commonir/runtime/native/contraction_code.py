@@ -93,12 +93,18 @@ class Plan(NamedTuple):
         return element_count(map(self.extent, self.sums))
 
     @property
+    def right_batch(self) -> tuple[str, ...]:
+        """The indices of the batch that the right factor differs by."""
+        return tuple([i for i in self.batch if i in self.right.steps])
+
+    @property
     def right_form(self) -> tuple[Dim, ...]:
         """The elements of its tensor that the right factors read, in order: where each starts, then a step and an
         extent for each index.
         """
-        order = [*map(self.extent, self.sums), self.column_count]
-        steps = [self.right.steps[i] for i in (*self.sums, self.column)]
+        batch = self.right_batch
+        order = [*map(self.extent, (*batch, *self.sums)), self.column_count]
+        steps = [self.right.steps[i] for i in (*batch, *self.sums, self.column)]
         starts = [self.right.start, *[right.start for _, right in self.others]]
         return (*starts, *[d for pair in zip(steps, order, strict=True) for d in pair])
 
@@ -227,16 +233,21 @@ def _distance(step: Dim) -> int:
 
 
 def packed(plan: Plan, array: Array, tile: Tile, lanes: int) -> Array:
-    """Returns a constant right factor in panels."""
-    return in_panels(factor_matrix(plan, array, lanes), tile.vectors * len(plan.folds), lanes)
+    """Returns a constant right factor in panels, for each element of the batch one after another."""
+    matrix, vectors = factor_matrix(plan, array, lanes), tile.vectors * len(plan.folds)
+    if not plan.right_batch:
+        return in_panels(matrix, vectors, lanes)
+    terms = plan.terms
+    assert isinstance(terms, int)
+    return np.concatenate([in_panels(m, vectors, lanes) for m in matrix.reshape(-1, terms, matrix.shape[1])])
 
 
 def factor_matrix(plan: Plan, array: Array, lanes: int) -> Array:
-    """Returns a constant right factor with an axis for all summed indices, and one for columns.
+    """Returns a constant right factor with an axis for its batch and all summed indices, and one for columns.
 
     Columns of several sums are one matrix, in which a vector of each follows that of another.
     """
-    order = (*plan.sums, plan.column)
+    order = (*plan.right_batch, *plan.sums, plan.column)
     extents = {**plan.kernel.extents, plan.column: plan.column_count}
     views = [
         elements_of(plan.right._replace(start=right.start), array, order, extents)
@@ -275,6 +286,7 @@ class ContractionCode:
         if self._decodes_panels:
             self.tile = tile_of(self._rows, plan.extent(plan.column), target, sums=self._sums)
         self._ranges: list[_Range] = []
+        self._tiles: Dim = 1
 
     def emit(self, packed_pointer: Packed) -> None:
         """Adds the loops; `packed_pointer` is the right factor in panels, or its parts, if it is a constant.
@@ -284,12 +296,10 @@ class ContractionCode:
         """
         has_codes = self._plan.stored is not None and not self._decodes_panels
         self._ranges = _ranges(self._plan, is_packed=packed_pointer is not None, has_codes=has_codes)
+        is_rows_first = isinstance(packed_pointer, LlvmValue) and self._has_small_panels
+        self._tiles = self._row_tiles if is_rows_first else self._panel_count * self._row_tiles
         over = self._plan.batch
-        if isinstance(packed_pointer, LlvmValue) and self._has_small_panels:
-            self._rows_first(self._code.units((), self._row_tiles), packed_pointer)
-            return
-        units = self._code.units(over, self._panel_count * self._row_tiles)
-        self._batches(over, units, packed_pointer)
+        self._batches(over, self._code.units(over, self._tiles), packed_pointer, is_rows_first=is_rows_first)
 
     @property
     def _panel_count(self) -> Dim:
@@ -304,7 +314,7 @@ class ContractionCode:
         """Whether several panels fit the nearest caches together, and many rows are multiplied with them."""
         plan, tile = self._plan, self.tile
         sizes = [plan.terms, plan.extent(plan.column), self._rows]
-        if plan.batch or any(not isinstance(n, int) for n in sizes):
+        if any(not isinstance(n, int) for n in sizes):
             return False
         terms, columns, rows = [n for n in sizes if isinstance(n, int)]
         width = tile.vectors * self._lanes
@@ -326,18 +336,31 @@ class ContractionCode:
         # Parts of the columns are whole panels.
         column = self._code.size(self._plan.first_column) + j
         pointer = self._f.element(packed_pointer, column * self._code.size(self._plan.terms * self._sums), "float")
+        pointer = self._f.element(pointer, self._code.size(self._panels_before), "float")
         vectors *= self._sums
         return self._columns_at(pointer, vectors, self._packed_steps(vectors))
 
-    def _batches(self, over: Sequence[str], units: Units, packed_pointer: Packed) -> None:
+    @property
+    def _panels_before(self) -> Dim:
+        """Where the panels for the element of the batch here start."""
+        plan = self._plan
+        number: Dim = 0
+        for i in plan.right_batch:
+            number = number * plan.extent(i) + index(i)
+        return number * plan.terms * self._sums * ceil_div(plan.column_count, self._lanes) * self._lanes
+
+    def _batches(self, over: Sequence[str], units: Units, packed_pointer: Packed, *, is_rows_first: bool) -> None:
         if over:
             extents = map(self._plan.extent, over[1:])
-            each = self._code.size(element_count(extents) * self._panel_count * self._row_tiles)
+            each = self._code.size(element_count(extents) * self._tiles)
             extent = self._code.size(self._plan.extent(over[0]))
             with units.loop(extent, each) as (i, inside), self._code.bound(over[0], i):
-                self._batches(over[1:], inside, packed_pointer)
-            return
-        self._columns(units, packed_pointer)
+                self._batches(over[1:], inside, packed_pointer, is_rows_first=is_rows_first)
+        elif is_rows_first:
+            assert isinstance(packed_pointer, LlvmValue)
+            self._rows_first(units, packed_pointer)
+        else:
+            self._columns(units, packed_pointer)
 
     # -- columns
 

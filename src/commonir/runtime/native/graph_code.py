@@ -29,7 +29,7 @@ from commonir.runtime.native.packed_codes import pack_codes
 from commonir.runtime.native.pair_products import PairContractionCode, packed_pairs, uses_pairs
 from commonir.runtime.native.product_tiles import Tile
 from commonir.runtime.native.program import Check, KernelCall
-from commonir.runtime.native.residues import split_residues
+from commonir.runtime.native.residues import split_residues, with_residue_axes
 from commonir.runtime.native.steps_code import add_steps
 from commonir.runtime.native.stored_factors import Part, StoredFactor, Table
 from commonir.runtime.native.strip_code import PartCall, StripCode, layouts_of_parts, strip_count
@@ -298,13 +298,27 @@ class _NodeWriter:
         self._pointers: dict[str, LlvmValue] = {}
         out = self._buffer(node.name)
         pieces = loop_kernels(node.kernel, node.extents, out.layout)
-        parts = [self._part(loops, node.reads) for piece in pieces for loops in split_residues(piece)]
+        parts = [part for piece in pieces for part in self._parts(piece, node.reads)]
         cost = sum([part.cost for part in parts])
         self.division = WorkDivision(first, last, is_divided=is_worth_dividing(cost))
         for part in parts:
             self._emit(part, node.reads, out)
         self.unit_cost = -(-cost // points_of([self.division.units]))
         self.function.add_line("ret void")
+
+    def _parts(self, piece: LoopKernel, reads: Sequence[str]) -> list[_Part]:
+        """Returns loops with their schedules; several where a kernel differs by residues of positions."""
+        at_once = with_residue_axes(piece)
+        if at_once is not None:
+            part = self._part(at_once, reads)
+            if part.plan is not None and self._is_packed(part.plan) and self._has_plain_products(part.plan):
+                return [part]
+        return [self._part(loops, reads) for loops in split_residues(piece)]
+
+    def _has_plain_products(self, plan: Plan) -> bool:
+        """Returns whether one element of a batch, if it was alone, would have no schedule that knows no batch."""
+        alone = plan._replace(batch=())
+        return not uses_pairs(alone, self._target) and winograd_plan(alone) is None
 
     def _part(self, loops: LoopKernel, reads: Sequence[str]) -> _Part:
         """Returns loops of a node with the schedule that is chosen for them."""
@@ -355,8 +369,9 @@ class _NodeWriter:
         )
 
     def _is_packed(self, plan: Plan) -> bool:
-        """Returns whether the right factor is a constant, the same for all of a batch."""
-        return plan.right.name in self._graph.constants and not any(i in plan.right.steps for i in plan.batch)
+        """Returns whether the right factor is read in panels: constants are, but batches that are read in place."""
+        is_constant = plan.right.name in self._graph.constants
+        return is_constant and (not plan.right_batch or plan.right.steps[plan.column] != 1)
 
     def _packed(self, plan: Plan, tile: Tile) -> LlvmValue:
         """Returns the pointer to a constant factor in panels."""

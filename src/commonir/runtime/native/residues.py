@@ -2,7 +2,8 @@
 
 Of a tensor with zeros between its elements, a fold reads an element only where a position is divisible by the stretch.
 For one residue of an axis these are all values of the folded index in an arithmetic progression, so the fold runs over
-fewer values, without a condition.
+fewer values, without a condition. Where the folds of all residues have equally many values at equal distances, residues
+are an axis of one kernel.
 """
 
 from __future__ import annotations
@@ -35,6 +36,48 @@ def split_residues(kernel: LoopKernel) -> list[LoopKernel]:
     if stretch is None:
         return [kernel]
     return [part for r in range(stretch.by) for part in split_residues(_of_residue(kernel, stretch, r))]
+
+
+def with_residue_axes(kernel: LoopKernel) -> LoopKernel | None:
+    """Returns a kernel that reads stretched tensors with the residues as axes; None if it reads none, or residues
+    differ in more than where they read and write.
+    """
+    stretch = _stretch_of(kernel)
+    if stretch is None:
+        return None
+    result = _with_axis(kernel, stretch)
+    if result is None or _stretch_of(result) is None:
+        return result
+    return with_residue_axes(result)
+
+
+def _with_axis(kernel: LoopKernel, s: _Stretch) -> LoopKernel | None:
+    """Returns a kernel with the residues of the positions along an axis as another axis."""
+    extent = kernel.extents[s.axis]
+    taps = _taps(kernel, s)
+    starts = [of_residue[:1] for of_residue in taps]
+    if not isinstance(extent, int) or extent % s.by or not all(starts):
+        return None
+    (first,), (second,) = starts[:2]
+    if any(t != [k + (second - first) * r for k in taps[0]] for r, t in enumerate(taps)):
+        return None
+    step = taps[0][1] - first if len(taps[0]) > 1 else 1
+    name = f"{s.axis} residue"
+    residue = index(name)
+    extents = {**kernel.extents, s.axis: extent // s.by, name: s.by, s.folded: len(taps[0])}
+    body = put(kernel.body, {s.axis: index(s.axis) * s.by + residue})
+    body = _with_folded(body, s.folded, index(s.folded) * step + first + residue * (second - first))
+    at = kernel.axes.index(s.axis)
+    axes = (*kernel.axes[: at + 1], name, *kernel.axes[at + 1 :])
+    steps = (*kernel.steps[:at], kernel.steps[at] * s.by, *kernel.steps[at:])
+    return LoopKernel(axes, steps, kernel.offset, body, extents)
+
+
+def _taps(kernel: LoopKernel, s: _Stretch) -> list[list[int]]:
+    """Returns the values of the folded index for each residue; none without such an index."""
+    count = kernel.extents[s.folded] if s.folded else 0
+    assert isinstance(count, int)
+    return [[k for k in range(count) if (r + s.factor * k + s.rest) % s.by == 0] for r in range(s.by)]
 
 
 def _stretch_of(kernel: LoopKernel) -> _Stretch | None:
@@ -71,9 +114,7 @@ def _of_residue(kernel: LoopKernel, s: _Stretch, residue: int) -> LoopKernel:
     extents[s.axis] = floor_div(extents[s.axis] - residue + s.by - 1, s.by)
     body = put(kernel.body, {s.axis: index(s.axis) * s.by + residue})
     if s.folded:
-        count = extents[s.folded]
-        assert isinstance(count, int)
-        taps = [k for k in range(count) if (residue + s.factor * k + s.rest) % s.by == 0]
+        taps = _taps(kernel, s)[residue]
         step = taps[1] - taps[0] if len(taps) > 1 else 1
         extents[s.folded] = len(taps)
         body = _with_folded(body, s.folded, index(s.folded) * step + (taps[0] if taps else 0))
