@@ -262,14 +262,14 @@ def _rebuilt(x: Dim, replace: Callable[[Atom], Dim | None], covers: Callable[[Di
 
     `covers` returns whether an argument of a maximum makes another one redundant.
     """
-    out: Dim = 0
+    parts: list[Dim] = []
     for m, c in terms_of(x).items():
         term: Dim = c
         for a in m:
             new = replace(a)
             term = term * (_rebuilt_atom(a, replace, covers) if new is None else new)
-        out = out + term
-    return out
+        parts.append(term)
+    return total(parts)
 
 
 def _rebuilt_atom(atom: Atom, replace: Callable[[Atom], Dim | None], covers: Callable[[Dim, Dim], bool]) -> Dim:
@@ -319,6 +319,9 @@ def extreme(x: Dim, extent: Mapping[str, Dim], upper: bool) -> Dim:
     """
     if isinstance(x, int) or not x.names[0]:
         return x
+    number = _extreme_of_sum(x, extent, upper)
+    if number is not None:
+        return number
     for m, c in x.terms.items():
         if len(m) == 1 and isinstance(m[0], Max) and atom_dim(m[0]).names[0]:
             return _extreme_by_cases(x - atom_dim(m[0]) * c, m[0], c, extent, upper)
@@ -335,11 +338,33 @@ def extreme(x: Dim, extent: Mapping[str, Dim], upper: bool) -> Dim:
     return out
 
 
+def _extreme_of_sum(x: DimExpr, extent: Mapping[str, Dim], upper: bool) -> int | None:
+    """Returns the extreme of a sum of multiples of indices whose ranges are numbers, as most are; None for others."""
+    out = 0
+    for m, c in x.terms.items():
+        if not m:
+            out += c
+            continue
+        index = m[0]
+        if len(m) > 1 or type(index) is not Symbol or not index.is_index:
+            return None
+        size = extent[index.name]
+        if not isinstance(size, int):
+            return None
+        if upper == (c > 0):
+            out += c * (size - 1)
+    return out
+
+
+def _has_index(a: Atom) -> bool:
+    return a.is_index if isinstance(a, Symbol) else bool(atom_dim(a).names[0])
+
+
 def _by_index(terms: Terms) -> dict[Symbol, Terms]:
     """Returns by index the terms in which it is multiplied by fixed factors only, where there are several."""
     by_index: dict[Symbol, Terms] = {}
     for m, c in terms.items():
-        holders = [a for a in m if atom_dim(a).names[0]]
+        holders = [a for a in m if _has_index(a)]
         if len(holders) == 1 and isinstance(holders[0], Symbol):
             by_index.setdefault(holders[0], {})[m] = c
     return {index: together for index, together in by_index.items() if len(together) > 1}
@@ -383,7 +408,7 @@ def _occurrences(x: Dim) -> Iterator[str | None]:
 
 def _monomial_range(m: Monomial, extent: Mapping[str, Dim]) -> tuple[Dim, Dim]:
     """Returns the smallest and largest value of a product of atoms."""
-    fixed = tuple(a for a in m if not atom_dim(a).names[0])
+    fixed = tuple([a for a in m if not _has_index(a)])
     lo = hi = product_of(fixed, 1)
     for a in m:
         if a not in fixed:
@@ -420,15 +445,15 @@ def _atom_range(atom: Atom, extent: Mapping[str, Dim]) -> tuple[Dim, Dim]:
 
 def within(x: Dim, extent: Mapping[str, Dim]) -> Dim:
     """Returns the same expression without each floor and mod that is constant over the ranges of the indices."""
-    if isinstance(x, int) or not x.names[0]:
+    if isinstance(x, int) or not x.names[0] or all([type(a) is Symbol for m in x.terms for a in m]):
         return x
-    out: Dim = 0
+    parts: list[Dim] = []
     for m, c in x.terms.items():
         term: Dim = c
         for a in m:
             term = term * _atom_within(a, extent)
-        out = out + term
-    return out
+        parts.append(term)
+    return total(parts)
 
 
 def _atom_within(atom: Atom, extent: Mapping[str, Dim]) -> Dim:
@@ -530,7 +555,7 @@ def linear_in(at: Dim, i: str) -> tuple[Dim | None, Dim]:
     factor: Dim = 0
     rest: Dim = 0
     for m, c in terms_of(at).items():
-        holders = [a for a in m if i in names(atom_dim(a))]
+        holders = [a for a in m if (a.name == i and a.is_index if isinstance(a, Symbol) else i in names(atom_dim(a)))]
         if not holders:
             rest = rest + DimExpr({m: c}) if m else rest + c
         elif len(holders) == 1 and isinstance(holders[0], Symbol):

@@ -128,3 +128,15 @@ def test_transposed_convolutions_agree_with_sums(
     (actual,) = run_guarded(graph, of_width(host_target(), width), {"in1": x}, {}, "before" if pad else "after")
     expected = np.maximum(transposed_convolved(x, w, stride, pad, dilation) + b[:, None, None], 0)
     np.testing.assert_allclose(actual, expected, atol=1e-5 * np.abs(expected).max(), rtol=0)
+
+
+def test_residues_of_one_size_share_their_code() -> None:
+    w = normal(32, 48, 2, 2)
+    module = program(
+        lambda v: core.conv_transpose(v, constant(w), None, strides=(2, 2)), {"x": TensorType(f32, (1, 32, 8, 8))}
+    )
+    graph = graph_of(module)
+    assert graph is not None
+    code = code_of(graph, assign_layouts(graph), host_target())
+    sizes = [a.size for a in constants_of(graph, code).values()]
+    assert sizes == [w.size]
