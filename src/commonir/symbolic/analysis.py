@@ -445,7 +445,7 @@ def _atom_range(atom: Atom, extent: Mapping[str, Dim]) -> tuple[Dim, Dim]:
 
 def within(x: Dim, extent: Mapping[str, Dim]) -> Dim:
     """Returns the same expression without each floor and mod that is constant over the ranges of the indices."""
-    if isinstance(x, int) or not x.names[0] or all([type(a) is Symbol for m in x.terms for a in m]):
+    if isinstance(x, int) or not x.names[0] or all(type(a) is Symbol for m in x.terms for a in m):
         return x
     parts: list[Dim] = []
     for m, c in x.terms.items():

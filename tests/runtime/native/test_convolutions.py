@@ -138,5 +138,5 @@ def test_residues_of_one_size_share_their_code() -> None:
     graph = graph_of(module)
     assert graph is not None
     code = code_of(graph, assign_layouts(graph), host_target())
-    sizes = [a.size for a in constants_of(graph, code).values()]
+    sizes = [a.size for a in constants_of(code).values()]
     assert sizes == [w.size]
