@@ -21,13 +21,13 @@ from commonir.llvm.scalar_functions import NotCompiled
 from commonir.llvm.target import Target
 from commonir.notation import Constraint
 from commonir.ods import source_path
+from commonir.runtime.binding.ports import names_of
 from commonir.runtime.interpreter.control import is_control
 from commonir.runtime.kernel_graph.building import NotAKernel
 from commonir.runtime.kernel_graph.control import GraphProgram
 from commonir.runtime.kernel_graph.program_building import ProgramBuilder, operations_of
 from commonir.runtime.native.compiling import generated_program
 from commonir.runtime.native.program import CompiledProgram
-from commonir.runtime.ports import names_of
 from commonir.symbolic import Dim, extreme, index, substitute
 from commonir.symbolic.dims import symbols_in
 

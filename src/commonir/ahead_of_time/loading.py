@@ -32,7 +32,7 @@ from commonir.ir.interface import port_attributes
 from commonir.ir.operation import Block, Region
 from commonir.ir.ports import Port
 from commonir.ir.types import ELEMENT_TYPES, FunctionType, TensorType
-from commonir.runtime.binding import bind
+from commonir.runtime.binding.inputs import bind
 from commonir.runtime.state import State
 from commonir.symbolic import Dim, evaluate, parse
 

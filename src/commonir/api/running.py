@@ -268,7 +268,7 @@ def fitted_inputs(
     A conversion from floats that does not preserve every value of their type is added to `findings`. What does not fit
     stays as it is, and running reports it.
     """
-    from commonir.runtime.fitting import fitted_inputs as fit  # noqa: PLC0415
+    from commonir.runtime.binding.fitting import fitted_inputs as fit  # noqa: PLC0415
 
     try:
         called = module.function(function)
@@ -280,8 +280,8 @@ def fitted_inputs(
 
 def unknown_inputs(module: Module, names: Iterable[str], *, function: str | None = None) -> list[Diagnostic]:
     """Returns an error for each name that is not one of an input of a function (E0702); none for several ranks."""
-    from commonir.runtime.binding import unknown_input  # noqa: PLC0415
-    from commonir.runtime.ports import names_of  # noqa: PLC0415
+    from commonir.runtime.binding.inputs import unknown_input  # noqa: PLC0415
+    from commonir.runtime.binding.ports import names_of  # noqa: PLC0415
 
     ran = run_alone(module, function)
     known = () if ran is None else names_of(ran)
@@ -328,7 +328,7 @@ def outputs_as_json(outputs: Mapping[str, Any]) -> dict[str, Json]:
 
 def _taking(module: Module, name: str, function: str | None) -> Function:
     """Returns the function that has an input: that of a rank for a program of several ranks."""
-    from commonir.runtime.ports import names_of  # noqa: PLC0415
+    from commonir.runtime.binding.ports import names_of  # noqa: PLC0415
 
     ran = run_alone(module, function)
     if ran is not None:
@@ -456,7 +456,7 @@ def run_alone(module: Module, function: str | None) -> Function | None:
 
 def shape_mismatches(module: Module, outputs: Mapping[str, Array], *, function: str | None = None) -> list[Diagnostic]:
     """Returns diagnostics where the outputs of a run contradict the function's declared shapes."""
-    from commonir.runtime.ports import shape_mismatches as compared  # noqa: PLC0415
+    from commonir.runtime.binding.ports import shape_mismatches as compared  # noqa: PLC0415
 
     ran = run_alone(module, function)
     return [] if ran is None else list(compared(ran, outputs))
@@ -469,7 +469,7 @@ def flat_arrays(
     `scores[0]`, and the names of absent values and empty lists.
     """
     from commonir.base.arrays import flat_values  # noqa: PLC0415
-    from commonir.runtime.ports import names_of  # noqa: PLC0415
+    from commonir.runtime.binding.ports import names_of  # noqa: PLC0415
     from commonir.runtime.values import with_declared_entries  # noqa: PLC0415
 
     ran = run_alone(module, function)

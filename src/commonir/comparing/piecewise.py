@@ -30,7 +30,7 @@ from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, traits
 from commonir.ods.specialize import specialize, specialized_type
 from commonir.passes.named_values import returnable
-from commonir.runtime.binding import bind, requirements
+from commonir.runtime.binding.inputs import bind, requirements
 from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions
 from commonir.runtime.limits import time_is_up
 from commonir.runtime.values import is_array, value_type

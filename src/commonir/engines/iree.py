@@ -20,7 +20,7 @@ from commonir.ir.types import TensorType, Type
 from commonir.passes.canonicalize import without_inner_collections
 from commonir.passes.select_function import select_function
 from commonir.passes.thread_globals import Threaded, thread_globals
-from commonir.runtime.binding import bind
+from commonir.runtime.binding.inputs import bind
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable, OperationTime
 from commonir.runtime.interpreter.control import Globals, WithState
 from commonir.runtime.seeding import with_seeds

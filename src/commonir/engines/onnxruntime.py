@@ -29,7 +29,7 @@ from commonir.ir.origins import Location
 from commonir.passes.canonicalize import without_inner_collections
 from commonir.passes.handles_to_integers import handles_to_integers
 from commonir.passes.thread_globals import Threaded, thread_globals
-from commonir.runtime.binding import bind
+from commonir.runtime.binding.inputs import bind
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable, OperationTime
 from commonir.runtime.interpreter.control import Globals, WithState
 from commonir.runtime.limits import time_is_up

@@ -14,7 +14,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.inputs.image_tensors import image_form, image_tensor
 from commonir.ir.interface import ColorSpace
 from commonir.ir.module import Function
-from commonir.runtime.ports import allowed_text, named_inputs
+from commonir.runtime.binding.ports import allowed_text, named_inputs
 
 
 def image_input(function: Function, name: str, path: str, *, form: str, resize: bool) -> NDArray[Any]:

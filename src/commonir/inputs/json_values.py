@@ -40,7 +40,7 @@ from commonir.ir.types import (
     i64,
 )
 from commonir.ods.patterns import as_value
-from commonir.runtime.ports import names_of
+from commonir.runtime.binding.ports import names_of
 from commonir.runtime.values import is_array, is_list, is_map
 
 _PARTS = ("values", "indices", "shape")

@@ -52,10 +52,10 @@ from commonir.ir.types import (
 )
 from commonir.ods.patterns import as_value
 from commonir.passes.data_dependent_dims import dims_by_name
-from commonir.runtime.binding import known_symbol_dims, requirements
+from commonir.runtime.binding.inputs import known_symbol_dims, requirements
+from commonir.runtime.binding.ports import allowed_text, chosen_shapes, default_array, in_program_layout, named_inputs
+from commonir.runtime.binding.signatures import drawn_shapes, free_dims, type_in, with_ranks
 from commonir.runtime.limits import check_array
-from commonir.runtime.ports import allowed_text, chosen_shapes, default_array, in_program_layout, named_inputs
-from commonir.runtime.signatures import drawn_shapes, free_dims, type_in, with_ranks
 from commonir.symbolic import DimExpr, evaluate, plain_symbol
 from commonir.symbolic.constraints import Constraint
 from commonir.symbolic.dims import symbols_in

@@ -16,7 +16,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.ir.module import Function
 from commonir.ir.types import ElementType, TensorType, Type, boolean, handle, i64, index, is_collection
-from commonir.runtime.ports import names_of
+from commonir.runtime.binding.ports import names_of
 
 _BOOLS = {"true": True, "false": False}
 _INTEGER = re.compile(r"[+-]?(?:[0-9]{1,40}|0x[0-9A-Fa-f]{1,32})")

@@ -12,7 +12,7 @@ from commonir.base.codes import WRONG_INPUT
 from commonir.base.diagnostics import Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Function
-from commonir.runtime.ports import named_inputs
+from commonir.runtime.binding.ports import named_inputs
 from commonir.runtime.values import is_array
 
 Array = NDArray[Any]

@@ -26,10 +26,10 @@ from commonir.base.codes import (
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Module
 from commonir.passes.lower import Deferral, lower
-from commonir.runtime.binding import bind
+from commonir.runtime.binding.inputs import bind
+from commonir.runtime.binding.ports import Shapes, names_of
+from commonir.runtime.binding.signatures import has_declared_lists, result_faults
 from commonir.runtime.engine import Engine, EngineOptions, Executable
-from commonir.runtime.ports import Shapes, names_of
-from commonir.runtime.signatures import has_declared_lists, result_faults
 from commonir.runtime.state import State
 from commonir.runtime.values import is_array
 

@@ -22,7 +22,7 @@ from commonir.ir.types import TensorType, Type
 from commonir.ods import Form, Op, infer, is_not_known, known_data, source_path
 from commonir.ods.inference import operand_names
 from commonir.ods.traits import Terminator
-from commonir.runtime.binding import bind, requirements, symbol_dims
+from commonir.runtime.binding.inputs import bind, requirements, symbol_dims
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.instances import instance, is_concrete, static_attributes
 from commonir.runtime.interpreter.control import Globals, WithState, check_depth, global_of, run_control, used_inside

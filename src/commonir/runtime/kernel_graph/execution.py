@@ -22,7 +22,8 @@ from commonir.ir.types import TensorType
 from commonir.notation import Constraint
 from commonir.ods import Op, known_data
 from commonir.ods.traits import Pure
-from commonir.runtime.binding import BoundInputs, bind, requirements, symbol_dims
+from commonir.runtime.binding.inputs import BoundInputs, bind, requirements, symbol_dims
+from commonir.runtime.binding.ports import names_of
 from commonir.runtime.engine import EngineOptions
 from commonir.runtime.interpreter.control import Globals, WithState, check_depth, is_control, run_control
 from commonir.runtime.interpreter.engine import Evaluator, TooLargeError
@@ -33,7 +34,6 @@ from commonir.runtime.kernel_graph.control import GraphProgram
 from commonir.runtime.kernel_graph.program_building import ProgramBuilder, operations_of
 from commonir.runtime.kernel_graph.timing import OnKernel, RunTimes
 from commonir.runtime.limits import no_memory, reporting_out_of_range, time_is_up
-from commonir.runtime.ports import names_of
 from commonir.runtime.ranks.program import communicates
 from commonir.runtime.values import computed, copied, declared, shapes_of
 from commonir.symbolic import Dim, evaluate, symbols

@@ -13,12 +13,12 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType
 from commonir.ods.weights import weights_of
+from commonir.runtime.binding.ports import names_of
 from commonir.runtime.engine import Executable
 from commonir.runtime.flexible import FlexibleExecutable
 from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.runtime.native.compiled_graph import CompiledGraph
 from commonir.runtime.native.model_cache import InputSpec, WholeProgram
-from commonir.runtime.ports import names_of
 from commonir.runtime.values import compute_dtype, declared_dtype
 
 Array = NDArray[Any]

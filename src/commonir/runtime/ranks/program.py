@@ -21,7 +21,7 @@ from commonir.ir.operation import Operation
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, path_of, traits
 from commonir.passes.select_function import with_called
-from commonir.runtime.ports import names_of
+from commonir.runtime.binding.ports import names_of
 from commonir.runtime.state import mutable_globals
 
 if TYPE_CHECKING:

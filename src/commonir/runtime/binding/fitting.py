@@ -15,7 +15,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Function
 from commonir.ir.types import ElementType, TensorType
-from commonir.runtime.ports import names_of
+from commonir.runtime.binding.ports import names_of
 from commonir.runtime.values import is_array
 
 Array = NDArray[Any]

@@ -25,10 +25,10 @@ from commonir.ir.types import ListType, MapType, OptionalType, SparseTensorType,
 from commonir.notation import Constraint
 from commonir.ods import Op, infer, path_of
 from commonir.ods.patterns import as_value
-from commonir.runtime.fitting import fitted, range_text
+from commonir.runtime.binding.fitting import fitted, range_text
+from commonir.runtime.binding.ports import default_array, in_program_layout, names_of, shape_faults
+from commonir.runtime.binding.signatures import signature_faults
 from commonir.runtime.instances import is_concrete
-from commonir.runtime.ports import default_array, in_program_layout, names_of, shape_faults
-from commonir.runtime.signatures import signature_faults
 from commonir.runtime.values import is_array, is_list, is_map
 from commonir.symbolic import Dim, DimExpr, evaluate, plain_symbol, symbols
 from commonir.symbolic.dims import symbols_in

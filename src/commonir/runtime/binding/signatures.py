@@ -27,7 +27,7 @@ from commonir.ods.declared_types import (
     declared_type,
 )
 from commonir.ods.patterns import Pattern
-from commonir.runtime.ports import Shapes, named_inputs, names_of
+from commonir.runtime.binding.ports import Shapes, named_inputs, names_of
 from commonir.runtime.values import is_array, is_list
 from commonir.symbolic import evaluate, symbol
 

@@ -25,7 +25,7 @@ from commonir.dialects import core
 from commonir.inputs.random_inputs import noting_chosen_sizes, random_inputs
 from commonir.ir.data import data_of
 from commonir.ir.types import ElementType, TensorType, bf16, boolean, f16, f32, i32, i64, tensor
-from commonir.runtime.binding import bind
+from commonir.runtime.binding.inputs import bind
 from commonir.runtime.engine import Engines
 from commonir.symbolic import symbol
 
