@@ -84,6 +84,10 @@ def reduced_lanes(f: Function, fold: str, element: ElementType, x: LlvmValue) ->
 # -- conversions
 
 
+SHORT_BITS = 16
+"""The bits of integers that 32 bits are converted to."""
+
+
 def converted(f: Function, x: LlvmValue, source: ElementType, to: ElementType) -> LlvmValue:
     """Returns values of one element type converted to another, both as they are in registers. Raises: NotCompiled."""
     target = register_type(to)
@@ -97,6 +101,8 @@ def converted(f: Function, x: LlvmValue, source: ElementType, to: ElementType) -
     match x.type.is_float, to.kind == "float":
         case True, True:
             return f.cast("fpext" if x.type.bits < LlvmType(target).bits else "fptrunc", x, target)
+        case True, False if LlvmType(target).bits <= SHORT_BITS:
+            return _short_integer(f, x, target, to)
         case True, False:
             sign = "s" if to.kind == "int" else "u"
             type = x.type.of(target)
@@ -107,6 +113,20 @@ def converted(f: Function, x: LlvmValue, source: ElementType, to: ElementType) -
             bits = LlvmType(target).bits
             op = "trunc" if bits < x.type.bits else "zext" if is_unsigned else "sext"
             return f.cast(op, x, target)
+
+
+def _short_integer(f: Function, x: LlvmValue, target: str, to: ElementType) -> LlvmValue:
+    """Returns floating-point numbers as the nearest integers of few bits towards 0, NaN as 0. LLVM would convert lanes
+    one by one.
+    """
+    low, high = to.integer_limits
+    least, most = f.constant(x.type, low), f.constant(x.type, high)
+    # Of NaN the comparison fails.
+    limited = f.select(x.compare("ogt", least), x, least)
+    limited = f.select(limited.compare("olt", most), limited, most)
+    if low:
+        limited = f.select(x.compare("uno", 0.0), f.constant(x.type, 0.0), limited)
+    return f.cast("trunc", f.cast("fptosi", limited, "i32"), target)
 
 
 # -- functions

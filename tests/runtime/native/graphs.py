@@ -19,6 +19,7 @@ from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
+from commonir.runtime.kernel_graph.quantized_factors import use_integer_products
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
 from commonir.runtime.kernel_graph.window_strips import use_window_strips
@@ -52,6 +53,7 @@ def graph_of(module: Module) -> KernelGraph | None:
         builder.output(v)
     fuse_nodes(builder.graph)
     fuse_column_groups(builder.graph)
+    use_integer_products(builder.graph)
     split_folds(builder.graph)
     return builder.graph
 

@@ -14,7 +14,7 @@ from commonir.dialects import core
 from commonir.ir.types import TensorType, f32
 from commonir.llvm.compiler import host_target
 from commonir.runtime.engine import EngineOptions
-from commonir.runtime.native import pair_products
+from commonir.runtime.native import packed_rows
 from commonir.runtime.native.engine import ENGINE
 
 from tests.oracles import require_package
@@ -52,7 +52,7 @@ def test_matrix_products_of_rounded_numbers(
 ) -> None:
     if not has_pairs():
         pytest.skip("this processor has no products of bfloat16")
-    monkeypatch.setattr(pair_products, "BLOCK_BYTES", 24 * terms)
+    monkeypatch.setattr(packed_rows, "BLOCK_BYTES", 24 * terms)
     x, w, b = normal(rows, terms), normal(terms, columns), normal(columns)
     module = program(
         lambda v: core.relu(core.add(core.matmul(v, constant(w)), constant(b))), {"x": TensorType(f32, x.shape)}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.base.tuples import NamedTuple
+from commonir.ir.types import i32
 from commonir.notation import Access, Dilated, Expr, Kernel, Padded, Tensor, indices, replace_accesses
 from commonir.runtime.kernel_graph.contraction import contraction_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Origin, TensorSpec
@@ -163,7 +164,9 @@ def _borders(graph: KernelGraph) -> dict[str, Border]:
                 continue
             amounts = zip(view.before, view.after, stretches, strict=True)
             pads = [(_zeros(before, f), _zeros(after, f)) for before, after, f in amounts]
-            if a.dtype.kind != "float" or any(not isinstance(p, int) for p in (*view.before, *view.after)):
+            if not (a.dtype.kind == "float" or a.dtype is i32) or any(
+                not isinstance(p, int) for p in (*view.before, *view.after)
+            ):
                 continue
             before = out.get(a.tensor.name, ((0, 0),) * len(shape))
             out[a.tensor.name] = tuple([(max(p[0], q[0]), max(p[1], q[1])) for p, q in zip(before, pads, strict=True)])

@@ -16,10 +16,12 @@ from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.control import GraphProgram, Loop, walk_parts
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.layouts import assign_layouts
+from commonir.runtime.kernel_graph.quantized_factors import use_integer_products
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
 from commonir.runtime.kernel_graph.window_strips import use_window_strips
 from commonir.runtime.native.graph_code import GraphCode, ProgramWriter
+from commonir.runtime.native.integer_products import multiplies_integers
 from commonir.runtime.native.lifetimes import MemoryOfProgram
 from commonir.runtime.native.program import CompiledProgram, ProgramTensor
 from commonir.runtime.values import compute_dtype
@@ -52,6 +54,8 @@ def generated_program(program: GraphProgram, target: Target) -> GeneratedProgram
         graph.outputs = list(before)
         fuse_nodes(graph)
         fuse_column_groups(graph)
+        if multiplies_integers(target):
+            use_integer_products(graph)
         split_folds(graph)
         layouts = assign_layouts(graph)
         use_strips(graph, layouts)

@@ -162,6 +162,23 @@ def _differs_in_start(plan: Plan, other: Plan) -> bool:
     )
 
 
+def ordered_factors(factors: Sequence[Expr], column: str) -> tuple[Expr, Expr]:
+    """Returns two factors, the one that depends on the column last."""
+    first, factor = factors
+    return (factor, first) if column in free(first) and column not in free(factor) else (first, factor)
+
+
+def plan_of_factors(kernel: LoopKernel, fold: Fold, left: Factor, right: Factor, factor: Expr) -> Plan | None:
+    """Returns the plan of a sum of products of two factors, the right one being an expression of the kernel."""
+    column = kernel.axes[-1]
+    rows = roles_of(left.steps, right.steps, kernel.axes, fold.over).rows
+    batch = tuple([i for i in kernel.axes if i != column and i not in rows])
+    if any(i not in left.steps or i not in right.steps or kernel.extents[i] == 0 for i in fold.over):
+        return None
+    sums = tuple(sorted(fold.over, key=lambda i: _distance(left.steps[i]), reverse=True))
+    return Plan(kernel, fold, left, right, column, rows, batch, sums, factor, column_count=kernel.extents[column])
+
+
 def _plan(
     kernel: LoopKernel,
     fold: Fold,
@@ -171,9 +188,7 @@ def _plan(
     target: Target,
 ) -> Plan | None:
     column = kernel.axes[-1]
-    first, factor = factors
-    if column in free(first) and column not in free(factor):
-        first, factor = factor, first
+    first, factor = ordered_factors(factors, column)
     left, right = factor_read(first, constants), factor_read(factor, constants)
     if column in free(left) or column not in free(right) or not _is_single(left, constants):
         return None
@@ -189,24 +204,19 @@ def _plan(
         b = Factor("", 0, dict.fromkeys(free(right), 1))
     if a is None or b is None:
         return None
-    rows = roles_of(a.steps, b.steps, kernel.axes, fold.over).rows
-    batch = tuple([i for i in kernel.axes if i != column and i not in rows])
-    if any(i not in a.steps or i not in b.steps or kernel.extents[i] == 0 for i in fold.over):
+    plan = plan_of_factors(kernel, fold, a, b, factor)
+    if plan is None:
         return None
-    sums = tuple(sorted(fold.over, key=lambda i: _distance(a.steps[i]), reverse=True))
     if is_plain:
         assert isinstance(right, Access)
         first_column, count = _columns_of(right, column, kernel.extents[column])
         b = b._replace(start=b.start - first_column * b.steps[column])
-        plan = Plan(kernel, fold, a, b, column, rows, batch, sums, factor)
-        return plan._replace(first_column=first_column, column_count=count)
-    if any(i in b.steps for i in batch):
+        return plan._replace(right=b, first_column=first_column, column_count=count)
+    if any(i in b.steps for i in plan.batch):
         return None
-    has_one_row = all(kernel.extents[i] == 1 for i in rows)
-    stored = stored_factor(right, sums, column, kernel.extents, constants, target, has_one_row=has_one_row)
-    if stored is None:
-        return None
-    return Plan(kernel, fold, a, b, column, rows, batch, sums, factor, stored, column_count=kernel.extents[column])
+    has_one_row = all(kernel.extents[i] == 1 for i in plan.rows)
+    stored = stored_factor(right, plan.sums, column, kernel.extents, constants, target, has_one_row=has_one_row)
+    return None if stored is None else plan._replace(stored=stored)
 
 
 def _columns_of(right: Access, column: str, count: Dim) -> tuple[Dim, Dim]:
@@ -285,7 +295,7 @@ class ContractionCode:
         self._decodes_panels = is_costly and isinstance(self._rows, int) and self._rows > self.tile.rows
         if self._decodes_panels:
             self.tile = tile_of(self._rows, plan.extent(plan.column), target, sums=self._sums)
-        self._ranges: list[_Range] = []
+        self._runs: list[TermRun] = []
         self._tiles: Dim = 1
 
     def emit(self, packed_pointer: Packed) -> None:
@@ -295,7 +305,7 @@ class ContractionCode:
         the cache, it is a tile of rows with all panels: then the left factor is read, and the result written, once.
         """
         has_codes = self._plan.stored is not None and not self._decodes_panels
-        self._ranges = _ranges(self._plan, is_packed=packed_pointer is not None, has_codes=has_codes)
+        self._runs = term_runs(self._plan, is_packed=packed_pointer is not None, has_codes=has_codes)
         is_rows_first = isinstance(packed_pointer, LlvmValue) and self._has_small_panels
         self._tiles = self._row_tiles if is_rows_first else self._panel_count * self._row_tiles
         over = self._plan.batch
@@ -432,7 +442,7 @@ class ContractionCode:
             columns = self._packed_columns(j, vectors, packed_pointer)
         elif right.steps[plan.column] == 1:
             pointer = f.element(self._code.buffer(right.name).pointer, self._start(right, j), "float")
-            columns = self._columns_at(pointer, vectors, [r.right_step for r in self._ranges], mask)
+            columns = self._columns_at(pointer, vectors, [r.right_step for r in self._runs], mask)
         else:
             columns = self._columns_at(self._transposed(j, vectors, mask), vectors, self._packed_steps(vectors))
         self._rows_of(j, mask, units, columns)
@@ -445,7 +455,7 @@ class ContractionCode:
 
     def _packed_steps(self, vectors: int) -> list[Dim]:
         """Returns how far each range of terms moves in a panel."""
-        extents = [r.extent for r in self._ranges]
+        extents = [r.extent for r in self._runs]
         return [element_count(extents[n + 1 :]) * (vectors * self._lanes) for n in range(len(extents))]
 
     def _start(self, factor: Factor, j: LlvmValue | None = None) -> LlvmValue:
@@ -524,7 +534,7 @@ class ContractionCode:
         left = self._code.buffer(plan.left.name).pointer
         base = self._start(plan.left)
         pointers = [f.element(left, base + self._row_address(p), "float") for p in positions]
-        terms = [TermRange(*map(self._code.size, (r.extent, r.left_step))) for r in self._ranges]
+        terms = [TermRange(*map(self._code.size, (r.extent, r.left_step))) for r in self._runs]
         sums = ProductTile(f, self._lanes).sums(pointers, columns, terms)
         behind = columns.factors_behind() if isinstance(columns, StoredColumns) else None
         for position, of_row in zip(positions, sums, strict=True):
@@ -558,7 +568,7 @@ class ContractionCode:
                     code.store(code.value(plan.kernel.body), plan.kernel, self._out)
 
 
-class _Range(NamedTuple):
+class TermRun(NamedTuple):
     """Terms that both factors step through: their number, and the steps where they lie."""
 
     extent: Dim
@@ -566,14 +576,14 @@ class _Range(NamedTuple):
     right_step: Dim
 
 
-def _ranges(plan: Plan, *, is_packed: bool, has_codes: bool) -> list[_Range]:
+def term_runs(plan: Plan, *, is_packed: bool, has_codes: bool) -> list[TermRun]:
     """Returns the summed indices, of which neighbours are one range where both factors step through them as one.
 
     In panels all terms follow one another; codes of a stored factor are found by each index.
     """
-    out: list[_Range] = []
+    out: list[TermRun] = []
     for name in plan.sums:
-        here = _Range(plan.extent(name), plan.left.steps[name], plan.right.steps[name])
+        here = TermRun(plan.extent(name), plan.left.steps[name], plan.right.steps[name])
         if out and not has_codes:
             before = out[-1]
             is_one = before.left_step == here.left_step * here.extent

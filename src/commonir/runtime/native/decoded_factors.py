@@ -15,16 +15,18 @@ from commonir.llvm.target import Target
 from commonir.notation import Access, Expr, Kernel, Tensor, free, index, replace
 from commonir.runtime.kernel_graph.contraction import is_stored, summed_products
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec, evaluated
+from commonir.runtime.kernel_graph.integer_ranges import Ranges
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
-from commonir.runtime.kernel_graph.loop_kernel import loop_kernels, simplified
+from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified
 from commonir.runtime.native.contraction_code import Plan, plan_of
+from commonir.runtime.native.integer_products import integer_plan
 from commonir.runtime.native.residues import split_residues
 from commonir.runtime.native.winograd_code import winograd_plan
 
 Array = NDArray[Any]
 
 
-def decode_factors(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], target: Target) -> None:
+def decode_factors(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], ranges: Ranges, target: Target) -> None:
     """Replaces factors of nodes by constants with their elements, where code does not read them as they are."""
     for node in list(graph.nodes.values()):
         if node.strips is not None:
@@ -35,6 +37,9 @@ def decode_factors(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], targ
         if not factors:
             continue
         before = node.kernel, node.extents
+        kernels = _kernels(graph, node, layouts)
+        if all(integer_plan(x, own, graph.constants, ranges, target) is not None for x, own in kernels):
+            continue
         if all(plan is not None for plan in _plans(graph, node, layouts, target)) and len(factors) == 1:
             dense = _with_dense(graph, node, factors, are_computed=False)
             plans = _plans(graph, dense, layouts, target)
@@ -53,11 +58,18 @@ def _is_decoded(e: Expr, constants: Mapping[str, Array]) -> bool:
 def _plans(
     graph: KernelGraph, node: KernelNode, layouts: Mapping[str, MemoryLayout], target: Target
 ) -> list[Plan | None]:
+    return [plan_of(x, own, graph.constants, target) for x, own in _kernels(graph, node, layouts)]
+
+
+def _kernels(
+    graph: KernelGraph, node: KernelNode, layouts: Mapping[str, MemoryLayout]
+) -> list[tuple[LoopKernel, Mapping[str, MemoryLayout]]]:
+    """Returns the simplified kernels of a node, with the layouts of what they read."""
     own = {name: layouts[name] for name in node.reads if name in layouts}
     own |= {name: layout_of(graph.constants[name].shape) for name in node.reads if name in graph.constants}
     pieces = loop_kernels(node.kernel, node.extents, layouts[node.name])
     loops = [loops for piece in pieces for loops in split_residues(piece)]
-    return [plan_of(simplified(x, own), own, graph.constants, target) for x in loops]
+    return [(simplified(x, own), own) for x in loops]
 
 
 def _with_dense(graph: KernelGraph, node: KernelNode, factors: list[Expr], *, are_computed: bool) -> KernelNode:

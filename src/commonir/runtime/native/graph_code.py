@@ -18,12 +18,19 @@ from commonir.notation import Expr
 from commonir.runtime.kernel_graph.canonical import canonical_key
 from commonir.runtime.kernel_graph.control import GraphProgram, program_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips, TensorSpec
+from commonir.runtime.kernel_graph.integer_ranges import Ranges, integer_ranges
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
 from commonir.runtime.native.contraction_code import ContractionCode, Plan, packed, plan_of
 from commonir.runtime.native.control_code import Structure, control_tensors
 from commonir.runtime.native.decoded_factors import decode_factors
 from commonir.runtime.native.expression_code import Buffer, Scratch
+from commonir.runtime.native.integer_products import (
+    ByteContractionCode,
+    IntegerContractionCode,
+    IntegerPlan,
+    integer_plan,
+)
 from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.packed_codes import pack_codes
 from commonir.runtime.native.pair_products import PairContractionCode, packed_pairs, uses_pairs
@@ -31,7 +38,7 @@ from commonir.runtime.native.product_tiles import Tile
 from commonir.runtime.native.program import Check, KernelCall
 from commonir.runtime.native.residues import split_residues, with_residue_axes
 from commonir.runtime.native.steps_code import add_steps
-from commonir.runtime.native.stored_factors import Part, StoredFactor, Table
+from commonir.runtime.native.stored_factors import Part, StoredFactor, Table, decoded_arrays
 from commonir.runtime.native.strip_code import PartCall, StripCode, layouts_of_parts, strip_count
 from commonir.runtime.native.winograd_code import WinogradCode, WinogradPlan, transformed_weights, winograd_plan
 from commonir.runtime.native.work_units import WorkDivision, cost_of, is_worth_dividing, points_of
@@ -132,6 +139,7 @@ class ProgramWriter:
         self._ranges: dict[KernelGraph, range] = {}
         self._layouts: dict[KernelGraph, Mapping[str, MemoryLayout]] = {}
         self._stored: dict[str, str] = {}
+        self.ranges: Ranges = {}
         self._functions: dict[str, str] = {}
         self._functions_by_key: dict[Hashable, _KernelFunction] = {}
         self._scratch: dict[Dim, None] = {}
@@ -143,7 +151,8 @@ class ProgramWriter:
         """
         self.graph, self.layouts = graph, dict(layouts)
         self.specs = {name: graph.spec(name) for name in (*graph.inputs, *graph.nodes)}
-        decode_factors(graph, self.layouts, self.target)
+        self.ranges = integer_ranges(graph)
+        decode_factors(graph, self.layouts, self.ranges, self.target)
         pack_codes(graph)
         first = len(self._calls)
         self._calls += [self._call(node) for node in graph.nodes.values()]
@@ -239,10 +248,10 @@ class ProgramWriter:
 
     def _storage_key(self, name: str) -> Hashable:
         """Returns the properties of a tensor that the code of a node depends on, besides the kernel."""
-        constant = self.graph.constants.get(name)
+        constant, known = self.graph.constants.get(name), self.ranges.get(name)
         if constant is not None:
-            return constant.shape, constant.dtype
-        return self.layouts[name], self.specs[name].element
+            return constant.shape, constant.dtype, known
+        return self.layouts[name], self.specs[name].element, None if known is None else known.is_shifted_byte
 
     def _written(self, node: KernelNode) -> _KernelFunction:
         """Returns the function of a node, which is added unless its code is that of another one."""
@@ -271,6 +280,7 @@ class _Part(NamedTuple):
     loops: LoopKernel
     kernel: LoopKernel
     plan: Plan | None
+    integers: IntegerPlan | None
     cost: int
 
 
@@ -288,6 +298,7 @@ class _NodeWriter:
         self._layouts = writer.layouts
         self._checks = writer.checks
         self._numbers = writer.numbers
+        self._ranges = writer.ranges
         self.symbols = sorted(node.symbols())
         self.function = Function(writer.module, "NAME", [POINTER, POINTER, I64, I64, *[I64] * len(self.symbols)])
         writer.module.functions.pop()
@@ -327,11 +338,16 @@ class _NodeWriter:
         plan = plan_of(kernel, layouts, self._graph.constants, self._target)
         if plan is not None and not (plan.stored or self._is_packed(plan) or (_has_columns(plan) and not plan.others)):
             plan = None
-        return _Part(loops, kernel, plan, cost_of(kernel, plan.folds if plan is not None else ()))
+        integers = integer_plan(kernel, layouts, self._graph.constants, self._ranges, self._target)
+        planned = plan if integers is None else integers.plan
+        return _Part(loops, kernel, plan, integers, cost_of(kernel, planned.folds if planned is not None else ()))
 
     def _emit(self, part: _Part, reads: Sequence[str], out: Buffer) -> None:
         """Adds the loops of a part: tiles for a contraction, else a loop for each axis."""
         kernel, plan = part.kernel, part.plan
+        if part.integers is not None:
+            self._emit_integers(part.integers, out)
+            return
         if plan is None:
             layouts = {name: self._layout(name) for name in reads}
             forms = _forms_along_vectors(kernel, layouts, self._graph.constants)
@@ -355,6 +371,22 @@ class _NodeWriter:
             contraction.emit(self._stored(plan.stored, contraction.tile))
         else:
             contraction.emit(self._packed(plan, contraction.tile) if packs else None)
+
+    def _emit_integers(self, integers: IntegerPlan, out: Buffer) -> None:
+        """Adds the tiles of a contraction of integers."""
+        plan, lanes = integers.plan, self._target.lanes()
+        code = self._code({name: self._buffer(name) for name in sorted(plan.reads_beside())})
+        code.start(plan.kernel)
+        schedule = ByteContractionCode if integers.has_bytes else IntegerContractionCode
+        contraction = schedule(code, self.function, self._target, plan, out)
+        number = self._numbers.setdefault((plan.factor, plan.sums, plan.column), len(self._numbers))
+
+        def panels(*arrays: Array) -> Array:
+            named = dict(zip(integers.sources, arrays, strict=True))
+            return integers.panels(decoded_arrays(named), contraction.tile, lanes)
+
+        text = f"integers {number} {'bytes' if integers.has_bytes else 'pairs'} {contraction.tile}"
+        contraction.emit(self._form(ConstantForm(integers.sources, text, panels)))
 
     def _code(self, buffers: Mapping[str, Buffer]) -> KernelCode:
         return KernelCode(

@@ -193,11 +193,17 @@ MultiplyAdd = Callable[[Function, LlvmValue, LlvmValue, LlvmValue], LlvmValue]
 
 
 class ProductTile:
-    """Adds the code of one tile to a function; `multiply_add` adds a term to sums."""
+    """Adds the code of one tile to a function; `multiply_add` adds a term to sums of a scalar type."""
 
-    def __init__(self, function: Function, lanes: int, multiply_add: MultiplyAdd = Function.fused_multiply_add) -> None:
+    def __init__(
+        self,
+        function: Function,
+        lanes: int,
+        multiply_add: MultiplyAdd = Function.fused_multiply_add,
+        scalar: str = F32.scalar,
+    ) -> None:
         self._f = function
-        self._type = LlvmType(F32.scalar, lanes)
+        self._type = LlvmType(scalar, lanes)
         self._multiply_add = multiply_add
 
     def sums(self, left: Sequence[LlvmValue], columns: Columns, terms: Sequence[TermRange]) -> list[list[LlvmValue]]:
@@ -207,7 +213,7 @@ class ProductTile:
         return [[s.get() for s in of_row] for of_row in sums]
 
     def _zeros(self, rows: int, vectors: int) -> list[list[Variable]]:
-        return [[self._f.variable(self._type, 0.0) for _ in range(vectors)] for _ in range(rows)]
+        return [[self._f.variable(self._type, 0) for _ in range(vectors)] for _ in range(rows)]
 
     def _add(
         self,

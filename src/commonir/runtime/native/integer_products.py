@@ -1,0 +1,170 @@
+"""Contractions of integers of few bits with constants, several terms in an instruction, summed in 32 bits.
+
+Terms are pairs of 16 bits, or four bytes where the processor multiplies unsigned bytes with signed ones: a row of the
+left factor is then stored as its differences to its least term, and what that takes away is added to the sums. Sums are
+exact, or wrap around as the definition's do, so their order does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.tuples import NamedTuple
+from commonir.ir.types import i32
+from commonir.llvm.llvm_ir import I32, Function, LlvmType, LlvmValue, Variable
+from commonir.llvm.target import Target
+from commonir.notation import Access, Expr, Kernel, free, index, walk
+from commonir.runtime.interpreter.evaluation import evaluate_kernel
+from commonir.runtime.kernel_graph.contraction import is_stored, summed_products
+from commonir.runtime.kernel_graph.factors import Factor, factor_of
+from commonir.runtime.kernel_graph.integer_ranges import BYTES, SHORTS, Ranges, range_of
+from commonir.runtime.kernel_graph.loop_kernel import Layouts, LoopKernel
+from commonir.runtime.native.contraction_code import Plan, TermRun, ordered_factors, plan_of_factors
+from commonir.runtime.native.expression_code import Buffer
+from commonir.runtime.native.kernel_code import KernelCode
+from commonir.runtime.native.packed_rows import PackedRowsCode, has_packed_rows, in_words
+from commonir.runtime.native.product_tiles import PlainColumns, Tile, in_panels
+from commonir.runtime.values import compute_dtype
+
+Array = NDArray[np.generic]
+
+
+class IntegerPlan(NamedTuple):
+    """A contraction of integers, and whether its terms are bytes."""
+
+    plan: Plan
+    has_bytes: bool
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The constants that the right factor is computed from."""
+        return tuple(dict.fromkeys([a.tensor.name for a in _accesses(self.plan.factor)]))
+
+    def panels(self, arrays: Mapping[str, Array], tile: Tile, lanes: int) -> Array:
+        """Returns the right factor in panels of words; behind its bytes is the sum of those of each column."""
+        plan = self.plan
+        order = (*plan.sums, plan.column)
+        kernel = Kernel(tuple(map(index, order)), plan.factor)
+        extents = {i: n for i in order if isinstance(n := plan.extent(i), int)}
+        matrix = evaluate_kernel(kernel, extents, arrays, compute_dtype).reshape(-1, extents[plan.column])
+        words = in_words(matrix.astype(np.int8 if self.has_bytes else np.int16))
+        if self.has_bytes:
+            words = np.vstack([words, matrix.sum(axis=0, dtype=np.int32)])
+        return in_panels(words, tile.vectors, lanes)
+
+
+def _accesses(e: Expr) -> list[Access]:
+    return [x for x in walk(e) if isinstance(x, Access)]
+
+
+def integer_plan(
+    kernel: LoopKernel, layouts: Layouts, constants: Mapping[str, Array], ranges: Ranges, target: Target
+) -> IntegerPlan | None:
+    """Returns the plan of a simplified kernel; None if it is no contraction of integers of known few bits."""
+    products, folds = list(summed_products(kernel.body)), kernel.folds()
+    if len(products) != 1 or len(folds) != 1 or not kernel.axes or kernel.steps[-1] != 1:
+        return None
+    ((fold, factors),) = products
+    column = kernel.axes[-1]
+    left, right = ordered_factors(factors, column)
+    if fold.dtype is not i32:
+        return None
+    if not isinstance(left, Access) or column in free(left) or column not in free(right):
+        return None
+    if left.tensor.name in constants or not is_stored(right, constants):
+        return None
+    known, of_right = ranges.get(left.tensor.name), range_of(right, ranges)
+    if known is None or of_right is None or not of_right.is_within(SHORTS):
+        return None
+    a = factor_of(left, layouts, kernel.extents)
+    plan = None if a is None else plan_of_factors(kernel, fold, a, Factor("", 0, dict.fromkeys(free(right), 1)), right)
+    if plan is None or not has_packed_rows(plan):
+        return None
+    has_bytes = known.is_shifted_byte and of_right.is_within(BYTES) and _multiplies_bytes(target)
+    return IntegerPlan(plan, has_bytes)
+
+
+def multiplies_integers(target: Target) -> bool:
+    """Returns whether products of integers take less time than those of single precision."""
+    return _multiplies_bytes(target) or _pair_sums(target) is not None
+
+
+def _multiplies_bytes(target: Target) -> bool:
+    return target.has("avx512vnni") and target.lanes() == 16
+
+
+class IntegerContractionCode(PackedRowsCode):
+    """Adds the code of a contraction of integers of 16 bits."""
+
+    wide = I32.scalar
+
+    def __init__(self, code: KernelCode, function: Function, target: Target, plan: Plan, out: Buffer) -> None:
+        super().__init__(code, function, target, plan, out)
+        self._target = target
+
+    def narrowed(self, x: LlvmValue) -> LlvmValue:
+        return self._f.cast("trunc", x, self.stored)
+
+    def multiply_add(self, f: Function, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
+        name = _pair_sums(self._target)
+        if name is None:
+            low, high = [[x.shift_left(shift).shift_right(16, is_signed=True) for x in (a, b)] for shift in (16, 0)]
+            return c + low[0] * low[1] + high[0] * high[1]
+        pairs = LlvmType("i16", 2 * self._lanes)
+        return c + f.called(name, c.type, *[f.reinterpreted(x, pairs) for x in (a, b)])
+
+
+def _pair_sums(target: Target) -> str | None:
+    """Returns the function that adds the products of pairs of 16 bits; None if the processor has none."""
+    match target.vector_bits:
+        case 512 if target.has("avx512bw"):
+            return "llvm.x86.avx512.pmaddw.d.512"
+        case 256 if target.has("avx2"):
+            return "llvm.x86.avx2.pmadd.wd"
+        case 128 if target.triple.startswith("x86_64"):
+            return "llvm.x86.sse2.pmadd.wd"
+        case _:
+            return None
+
+
+class ByteContractionCode(IntegerContractionCode):
+    """Adds the code of a contraction of bytes. The number of a row is its least term, or 0."""
+
+    stored = "i8"
+    words_behind = 1
+
+    _least: LlvmValue
+
+    def start_row(self, row: LlvmValue, source: LlvmValue, runs: Sequence[TermRun]) -> None:
+        f = self._f
+        least = f.variable(LlvmType(self.wide, self._lanes), 0)
+        self._find_least(runs, source, least)
+        vector = least.get()
+        self._least = f.called(f"llvm.vector.reduce.smin.{vector.type.mangled}", I32, vector)
+        f.store(self._least, self._number_of_row(row))
+
+    def _find_least(self, runs: Sequence[TermRun], source: LlvmValue, least: Variable) -> None:
+        f = self._f
+        run, *inner = runs
+        if inner:
+            with f.loop(f.integer(0), self._code.size(run.extent)) as k:
+                self._find_least(inner, f.element(source, k * self._code.size(run.left_step), self.wide), least)
+            return
+        for _, x in self.vectors(source, run):
+            least.set(f.intrinsic("smin", least.get(), x))
+
+    def narrowed(self, x: LlvmValue) -> LlvmValue:
+        return self._f.cast("trunc", x - self._least, self.stored)
+
+    def multiply_add(self, f: Function, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
+        quads = LlvmType("i8", 4 * self._lanes)
+        return f.called("llvm.x86.avx512.vpdpbusd.512", c.type, c, *[f.reinterpreted(x, quads) for x in (a, b)])
+
+    def corrected(self, sums: list[LlvmValue], row: LlvmValue, columns: PlainColumns) -> list[LlvmValue]:
+        f = self._f
+        least = f.load(self._number_of_row(row), I32)
+        behind = columns.moved(0, f.integer(self._words))
+        return [x + f.reinterpreted(behind.vector(n), x.type) * least for n, x in enumerate(sums)]
