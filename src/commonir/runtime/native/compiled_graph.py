@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -40,13 +41,17 @@ SHARED_COST = 1 << 23
 class Buffers(NamedTuple):
     """Memory for one set of sizes: the table of addresses, with those of inputs and outputs still open.
 
+    `slots` are the elements of the table, which Python changes faster there, and `addresses` those of the table and of
+    the sizes.
     Scratch memory is at the end of the arena, at the address `scratch`, for one thread after the other. `cost` is that
     of the work that threads can share, and `choice` says whether they do. `outputs` are the shapes and dtypes of those
     that are computed.
     """
 
     table: Array
+    slots: memoryview[int]
     sizes: Array
+    addresses: tuple[int, int]
     arena: Array
     scratch: int
     scratch_bytes: int
@@ -80,7 +85,8 @@ class CompiledGraph:
         self._main = self._library.function(MAIN, 5)
         self._team = _team_of(self._library, program, workers) if threads > 1 else None
         self._buffers: OrderedDict[tuple[int, ...], Buffers] = OrderedDict()
-        self._faults = np.zeros(2, np.int64)
+        faults = np.zeros(2, np.int64)
+        self._faults, self._faults_address = faults.data, faults.ctypes.data
         self._watch = Watch()
         # What is read of a tensor without elements does not matter, but it must be memory.
         self._outputs = OutputArrays()
@@ -91,7 +97,7 @@ class CompiledGraph:
         """The program."""
         return self._program
 
-    @property
+    @cached_property
     def is_output_new(self) -> Sequence[bool]:
         """Whether each output is computed; see `PreparedGraph`."""
         known = {*self._program.constants, *[t.name for t in self._program.inputs]}
@@ -108,12 +114,12 @@ class CompiledGraph:
         program = self._program
         buffers = self._buffers_for_dims(dims)
         # Keeps copies alive until the end of the run.
-        inputs = {t.name: np.ascontiguousarray(a) for t, a in zip(program.inputs, arrays, strict=True)}
+        inputs = [np.ascontiguousarray(a) for a in arrays]
         computed = {n: self._outputs.array(n, shape, dtype) for n, (shape, dtype) in buffers.outputs.items()}
-        for name, array in (*inputs.items(), *computed.items()):
-            number = self._numbers.get(name)
-            if number is not None:
-                buffers.table[number] = (array if array.size else self._nothing).ctypes.data
+        for tensor, array in zip(program.inputs, inputs, strict=True):
+            self._place(buffers, tensor.name, array)
+        for name, array in computed.items():
+            self._place(buffers, name, array)
         try:
             if self._team is not None and on_kernel is None and self._is_shared(buffers):
                 self._run_shared(self._team, buffers)
@@ -122,9 +128,19 @@ class CompiledGraph:
             self._watch.raise_error()
             self._raise_fault(buffers)
         finally:
-            self._faults[:] = 0
-        everything = {**program.constants, **dict(zip(inputs, arrays, strict=True)), **computed}
+            self._faults[0] = 0
+        if len(computed) == len(program.outputs):
+            return [computed[t.name] for t in program.outputs]
+        given = {t.name: a for t, a in zip(program.inputs, arrays, strict=True)}
+        everything = {**program.constants, **given, **computed}
         return [everything[t.name] for t in program.outputs]
+
+    def _place(self, buffers: Buffers, name: str, array: Array) -> None:
+        """Puts the address of an input or output into the table."""
+        number = self._numbers.get(name)
+        if number is not None:
+            kept = array if array.size else self._nothing
+            buffers.slots[number] = kept.__array_interface__["data"][0]
 
     def _on_event(self, on_kernel: OnKernel) -> Callable[[int], None]:
         """Returns the function to call after each kernel, and after rounds of loops with -1."""
@@ -163,13 +179,13 @@ class CompiledGraph:
         watch = 0
         if self._program.has_loops or on_kernel is not None:
             watch = self._watch.started(None if on_kernel is None else self._on_event(on_kernel))
-        return buffers.table.ctypes.data, buffers.sizes.ctypes.data, self._faults.ctypes.data, buffers.scratch, watch
+        return *buffers.addresses, self._faults_address, buffers.scratch, watch
 
     def _raise_fault(self, buffers: Buffers) -> None:
         """Raises OutOfRange if a fault was stored."""
         if not self._faults[0]:
             return
-        number, position = [int(v) for v in self._faults]
+        number, position = self._faults
         check = self._program.checks[number - 1]
         size = _value(check.size, dict(zip(self._program.symbols, [int(v) for v in buffers.sizes], strict=True)))
         raise OutOfRange(f"position {position} on axis {check.axis} of '{check.tensor}', which has size {size}")
@@ -214,8 +230,19 @@ class CompiledGraph:
                 table[self._numbers[name]] = array.ctypes.data
         cost = sum([_value(c.units, dims) * c.unit_cost for c in program.calls if c.units != 1])
         sizes_of_loops = np.array(key, np.int64)
+        addresses = table.ctypes.data, sizes_of_loops.ctypes.data
+        scratch_start = start + assigned.size_bytes
         return Buffers(
-            table, sizes_of_loops, arena, start + assigned.size_bytes, scratch, cost, SharingChoice(), outputs
+            table,
+            table.data,
+            sizes_of_loops,
+            addresses,
+            arena,
+            scratch_start,
+            scratch,
+            cost,
+            SharingChoice(),
+            outputs,
         )
 
 

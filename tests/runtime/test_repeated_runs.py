@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -9,10 +11,23 @@ import commonir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.runtime.engine import Executable
 
+from tests.oracles import require_package
 
-def prepared(graph: str) -> Executable:
-    text = f'<ir_version: 9, opset_import: ["" : 18]>\n{graph}'
-    return commonir.prepare(commonir.loads(text, format="onnxtxt"), engine="numpy")
+Prepare = Callable[[str], Executable]
+
+
+@pytest.fixture(params=["numpy", "native"])
+def prepared(request: pytest.FixtureRequest) -> Prepare:
+    """Returns a function that prepares an ONNX graph for one of the engines."""
+    engine = str(request.param)
+    if engine == "native":
+        require_package("llvmlite")
+
+    def prepare(graph: str) -> Executable:
+        text = f'<ir_version: 9, opset_import: ["" : 18]>\n{graph}'
+        return commonir.prepare(commonir.loads(text, format="onnxtxt"), engine=engine)
+
+    return prepare
 
 
 RUNS = 9
@@ -21,20 +36,20 @@ STATIC = "g (float[2] x) => (float[2] y) { y = Add(x, x) }"
 FLEXIBLE = "g (float[N] x) => (float[N] y) { y = Add(x, x) }"
 
 
-def test_every_run_gives_what_its_own_inputs_say() -> None:
+def test_every_run_gives_what_its_own_inputs_say(prepared: Prepare) -> None:
     executable = prepared(STATIC)
     for n in range(RUNS):
         x = np.array([n, -n], np.float32)
         np.testing.assert_array_equal(executable.run({"x": x})["y"], [2 * n, -2 * n])
 
 
-def test_outputs_stay_as_they_are_when_it_runs_again() -> None:
+def test_outputs_stay_as_they_are_when_it_runs_again(prepared: Prepare) -> None:
     executable = prepared(STATIC)
     result = [executable.run({"x": np.array([n, 1], np.float32)})["y"] for n in range(RUNS)]
     assert [y[0] for y in result] == [2 * n for n in range(RUNS)]
 
 
-def test_an_array_that_its_owner_writes_into_is_read_again() -> None:
+def test_an_array_that_its_owner_writes_into_is_read_again(prepared: Prepare) -> None:
     executable = prepared(STATIC)
     x = np.zeros(2, np.float32)
     for n in range(RUNS):
@@ -42,14 +57,14 @@ def test_an_array_that_its_owner_writes_into_is_read_again() -> None:
         np.testing.assert_array_equal(executable.run({"x": x})["y"], [2 * n, 2 * n])
 
 
-def test_sizes_may_change_from_run_to_run() -> None:
+def test_sizes_may_change_from_run_to_run(prepared: Prepare) -> None:
     executable = prepared(FLEXIBLE)
     for size in (2, 2, 2, 3, 3, 3, 2, 3, 2):
         x = np.arange(size, dtype=np.float32)
         np.testing.assert_array_equal(executable.run({"x": x})["y"], x * 2)
 
 
-def test_lists_of_another_size_between_arrays_change_nothing_for_these() -> None:
+def test_lists_of_another_size_between_arrays_change_nothing_for_these(prepared: Prepare) -> None:
     executable = prepared(FLEXIBLE)
     x = np.array([1, 2], np.float32)
     for _ in range(4):
@@ -68,7 +83,7 @@ def test_lists_of_another_size_between_arrays_change_nothing_for_these() -> None
 )
 @pytest.mark.parametrize("before", [0, 1, 8])
 def test_inputs_that_do_not_fit_are_refused_after_any_number_of_runs(
-    before: int, wrong: dict[str, np.ndarray], code: str
+    prepared: Prepare, before: int, wrong: dict[str, np.ndarray], code: str
 ) -> None:
     executable = prepared(STATIC)
     x = np.array([1, 2], np.float32)
@@ -79,7 +94,7 @@ def test_inputs_that_do_not_fit_are_refused_after_any_number_of_runs(
     np.testing.assert_array_equal(executable.run({"x": x})["y"], [2, 4])
 
 
-def test_an_input_that_fails_leaves_the_next_run_as_it_is() -> None:
+def test_an_input_that_fails_leaves_the_next_run_as_it_is(prepared: Prepare) -> None:
     executable = prepared("g (float[2] x, int64[1] i) => (float[1] y) { y = Gather(x, i) }")
     x = np.array([5, 6], np.float32)
     for n in range(RUNS):
@@ -90,7 +105,7 @@ def test_an_input_that_fails_leaves_the_next_run_as_it_is() -> None:
             np.testing.assert_array_equal(executable.run({"x": x, "i": np.array([n % 2])})["y"], [5 + n % 2])
 
 
-def test_one_array_for_two_operands_is_not_taken_for_one_operand() -> None:
+def test_one_array_for_two_operands_is_not_taken_for_one_operand(prepared: Prepare) -> None:
     executable = prepared("g (float[3] x, float[3] z) => (float[3] y) { y = Sub(x, z) }")
     x, z = np.array([5, 6, 7], np.float32), np.array([1, 2, 3], np.float32)
     for n in range(RUNS):
@@ -119,7 +134,7 @@ POOLED = (
     ],
 )
 @pytest.mark.parametrize("lies_across", [False, True])
-def test_kernels_give_the_same_in_every_run(graph: str, expected: object, lies_across: bool) -> None:
+def test_kernels_give_the_same_in_every_run(prepared: Prepare, graph: str, expected: object, lies_across: bool) -> None:
     executable = prepared(graph.replace("{", "{ axes = Constant<value_ints = [1]>()", 1))
     assert callable(expected)
     for n in range(RUNS):
@@ -128,7 +143,7 @@ def test_kernels_give_the_same_in_every_run(graph: str, expected: object, lies_a
         np.testing.assert_array_equal(executable.run({"x": inputs})["y"], expected(x))
 
 
-def test_loops_of_few_and_many_rounds_alternate() -> None:
+def test_loops_of_few_and_many_rounds_alternate(prepared: Prepare) -> None:
     executable = prepared(
         "g (int64 n, float[1] x) => (float[1] y) { c = Constant<value = bool {1}>()\n"
         "y = Loop(n, c, x) <body = b (int64 i, bool a, float[1] s) => (bool a2, float[1] t)"
@@ -139,7 +154,7 @@ def test_loops_of_few_and_many_rounds_alternate() -> None:
         np.testing.assert_array_equal(result, [1 + rounds])
 
 
-def test_small_operations_before_a_large_one_are_recomputed_when_it_is_planned() -> None:
+def test_small_operations_before_a_large_one_are_recomputed_when_it_is_planned(prepared: Prepare) -> None:
     executable = prepared(
         "g (float[N] x) => (float[M] y) { two = Constant<value_floats = [2.0]>() a = Mul(x, two) s = Shape(x)"
         " k = Constant<value_ints = [100000]>() e = Mul(s, k) z = Tile(a, k) y = Add(z, two) }"
@@ -149,7 +164,7 @@ def test_small_operations_before_a_large_one_are_recomputed_when_it_is_planned()
         np.testing.assert_array_equal(executable.run({"x": x})["y"], np.tile(x * 2, 100000) + 2)
 
 
-def test_positions_and_elements_are_read_again_in_every_run() -> None:
+def test_positions_and_elements_are_read_again_in_every_run(prepared: Prepare) -> None:
     executable = prepared(
         """g (float[4, 3] x, int64[2, 2] at) => (float[2, 2, 3] y, float[2, 3] z) {
             y = Gather(x, at)
@@ -167,7 +182,7 @@ def test_positions_and_elements_are_read_again_in_every_run() -> None:
         np.testing.assert_array_equal(result["z"], np.take_along_axis(-x, rows, 0))
 
 
-def test_position_outside_is_reported_in_any_run() -> None:
+def test_position_outside_is_reported_in_any_run(prepared: Prepare) -> None:
     executable = prepared("g (float[4] x, int64[2] at) => (float[2] y) { y = Gather(x, at) }")
     x = np.arange(4, dtype=np.float32)
     for n in range(8):
@@ -176,7 +191,7 @@ def test_position_outside_is_reported_in_any_run() -> None:
         executable.run({"x": x, "at": np.array([0, 4])})
 
 
-def test_positions_that_are_computed_are_read_again_in_every_run() -> None:
+def test_positions_that_are_computed_are_read_again_in_every_run(prepared: Prepare) -> None:
     executable = prepared(
         "g (float[1, 1, 4, 4] x, float[1, 2, 2, 2] grid) => (float[1, 1, 2, 2] y) { "
         'y = GridSample<mode = "nearest", align_corners = 1>(x, grid) }'
@@ -199,7 +214,7 @@ g (float[4] x, bool[4] c, float[1] s) => (float[k] z, int64[1] n) {
 """
 
 
-def test_sizes_known_when_running_are_reported_in_every_run() -> None:
+def test_sizes_known_when_running_are_reported_in_every_run(prepared: Prepare) -> None:
     executable = prepared(COMPRESSED)
     x, s = np.array([1, 2, 3, 4], np.float32), np.array([0], np.float32)
     taken = [[1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1], [1, 1, 1, 0], [0, 0, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]]
@@ -212,7 +227,7 @@ def test_sizes_known_when_running_are_reported_in_every_run() -> None:
         np.testing.assert_array_equal(result["n"], [mask.sum()])
 
 
-def test_contents_that_decide_what_is_done_are_read_in_every_run() -> None:
+def test_contents_that_decide_what_is_done_are_read_in_every_run(prepared: Prepare) -> None:
     executable = prepared(
         "g (float[2, 3] x, int64[a] axes, bool[2] c) => (float[k] z) { y = Compress<axis = 0>(x, c) "
         "z = ReduceSum<keepdims = 0>(y, axes) }"
@@ -228,7 +243,7 @@ def test_contents_that_decide_what_is_done_are_read_in_every_run() -> None:
 LISTS = "g (seq(float[N]) l, float[N] x) => (seq(float[N]) m) { m = SequenceInsert(l, x) }"
 
 
-def test_lists_are_read_again_in_every_run() -> None:
+def test_lists_are_read_again_in_every_run(prepared: Prepare) -> None:
     executable = prepared(LISTS)
     members: list[np.ndarray] = []
     for n in range(24):
@@ -239,7 +254,7 @@ def test_lists_are_read_again_in_every_run() -> None:
 
 
 @pytest.mark.parametrize("wrong", [[np.full(2, 1e300)], [np.zeros((2, 2), np.float32)], [None], None, np.zeros(2)])
-def test_lists_that_do_not_fit_are_refused_after_others_that_do(wrong: object) -> None:
+def test_lists_that_do_not_fit_are_refused_after_others_that_do(prepared: Prepare, wrong: object) -> None:
     executable = prepared(LISTS)
     x = np.array([1, 2], np.float32)
     for _ in range(3):
@@ -248,7 +263,7 @@ def test_lists_that_do_not_fit_are_refused_after_others_that_do(wrong: object) -
         executable.run({"l": wrong, "x": x})  # type: ignore[dict-item]
 
 
-def test_lists_that_are_given_stay_as_they_are() -> None:
+def test_lists_that_are_given_stay_as_they_are(prepared: Prepare) -> None:
     executable = prepared(LISTS)
     x = np.array([1, 2], np.float32)
     inputs = [x, x + 1]
