@@ -38,6 +38,7 @@ __getattr__ = lazy_members(
             "fitted_inputs flat_arrays json_inputs outputs_as_json runs_together scalar_input together "
             "shape_mismatches unknown_inputs"
         ),
+        "stored_models": "StoredModel StoredRun stored_model",
     },
     {**_PUBLIC, "formats.format": "MLIR", "ods": "Dialect"},
 )

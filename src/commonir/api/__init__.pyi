@@ -94,6 +94,9 @@ from commonir.api.running import together as together
 from commonir.api.running import unknown_inputs as unknown_inputs
 from commonir.api.running import with_externs as with_externs
 from commonir.api.running import write_image as write_image
+from commonir.api.stored_models import StoredModel as StoredModel
+from commonir.api.stored_models import StoredRun as StoredRun
+from commonir.api.stored_models import stored_model as stored_model
 from commonir.conversions.conversion import ImageInput as ImageInput
 from commonir.formats.format import MLIR as MLIR
 from commonir.inspection.faults.reducing import Part as Part

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from commonir.runtime.engine_variable import ENGINE_VARIABLE
+from commonir.api.stored_models import cache_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from commonir.runtime.state import State
 
     Array = NDArray[np.generic]
-
-_COMPILING_ENGINE = "native"
 
 
 def prepare(
@@ -40,7 +38,8 @@ def prepare(
     """
     if not isinstance(module, str | os.PathLike):
         return _prepared(module, engine, function, state, options)
-    cache = _cache_of(module, engine, function, state, options)
+    is_plain = state is None and (options is None or _is_plain(options))
+    cache = cache_of(module, engine, function) if is_plain else None
     model = None if cache is None else cache.read(1 if options is None else options.threads)
     return _ModelExecutable(module, engine, function, options, cache, model, state)
 
@@ -52,19 +51,6 @@ def _prepared(
     from commonir.api import running  # noqa: PLC0415
 
     return running.prepare(module, engine=engine, function=function, state=state, options=options)
-
-
-def _cache_of(
-    path: Path_, engine: str | None, function: str | None, state: State | None, options: EngineOptions | None
-) -> ModelCache | None:
-    """Returns the stored programs of a model; None where its runs may need more than compiled code."""
-    if state is not None or (engine or os.environ.get(ENGINE_VARIABLE) or _COMPILING_ENGINE) != _COMPILING_ENGINE:
-        return None
-    if options is not None and not _is_plain(options):
-        return None
-    from commonir.runtime.native.model_cache import model_cache  # noqa: PLC0415  loads numpy
-
-    return model_cache(path, function)
 
 
 def _is_plain(options: EngineOptions) -> bool:
@@ -120,7 +106,7 @@ class _ModelExecutable:
         executable = self._executable()
         outputs = executable.run(inputs)
         if self._cache is not None:
-            self._store(self._cache, executable, inputs)
+            self._store(self._cache, executable, inputs, outputs)
         return outputs
 
     def _executable(self) -> Executable:
@@ -139,17 +125,14 @@ class _ModelExecutable:
             self._cache = None
         return _prepared(self._source, self._engine, self._function, state, self._options)
 
-    def _store(self, cache: ModelCache, executable: Executable, inputs: Mapping[str, Array]) -> None:
+    def _store(
+        self, cache: ModelCache, executable: Executable, inputs: Mapping[str, Array], outputs: Mapping[str, Array]
+    ) -> None:
         """Stores the program after a run with inputs of some shapes."""
-        from commonir.runtime.native.whole_programs import data_files, storable_run  # noqa: PLC0415  as above
+        from commonir.runtime.native.whole_programs import store_run  # noqa: PLC0415  loads the definitions
         from commonir.runtime.values import is_array  # noqa: PLC0415  as above
 
         shapes = tuple([x.shape for x in inputs.values() if is_array(x)])
-        if shapes in self._stored:
-            return
-        ran = storable_run(executable, inputs)
-        if ran is not None:
-            cache.write_dims(ran.shapes, ran.dims)
-            if not self._stored and self._model is None:
-                cache.write(ran.whole, data_files(self._source))
-        self._stored.add(shapes)
+        if shapes not in self._stored:
+            store_run(cache, self._source, executable, inputs, outputs)
+            self._stored.add(shapes)

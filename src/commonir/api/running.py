@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from commonir.api.stored_models import StoredModel
     from commonir.base.sparse import SparseArray
     from commonir.base.strict_json import Json
     from commonir.inputs.steps import Steps
@@ -377,12 +378,13 @@ def run_steps(
     ranks: int | None = None,
     parallel: str | None = None,
     findings: Diagnostics | None = None,
+    stored: StoredModel | None = None,
 ) -> Steps:
     """Runs a program several times with persistent state, and returns outputs stacked along a new first axis.
 
     An input with one more axis than declared has a slice for each step. Missing inputs are random, and different in
     each step. An output whose shape changes is returned as `stepN/NAME`. If `steps` is None the program runs once,
-    without an axis of steps. `ranks`, `parallel` and `findings` are as for `run`.
+    without an axis of steps. `ranks`, `parallel` and `findings` are as for `run`. What is compiled is kept in `stored`.
 
     Raises: as `run`.
     """
@@ -403,6 +405,12 @@ def run_steps(
             sharding = Sharding(ranks, parallel, findings)
             executable = _prepared_on_ranks(module, drawn[0], engine, function, state, options, sharding)
         outputs = [executable.run(part) for part in drawn]
+    if stored is not None and ranks is None:
+        from commonir.inputs.random_inputs import number_draws  # noqa: PLC0415  as all that runs programs
+
+        is_drawn = not step_inputs[0] and not dims
+        draws = number_draws(lowered.function(function), drawn[0]) if is_drawn else None
+        stored.store(module, executable, drawn[0], outputs[0], draws)
     return Steps(drawn[0], outputs[0] if steps is None else joined(outputs), engine)
 
 

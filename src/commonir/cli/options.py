@@ -213,6 +213,10 @@ def time_limit_option(section: str = OPTIONS) -> Option[Command]:
     )
 
 
+DEFAULT_FAST_MATH = "winograd"
+"""The default of `--fast-math`."""
+
+
 def computing_options(command: Command) -> Command:
     """Adds `--threads N` and `--fast-math KIND`."""
     threads = click.option(
@@ -230,7 +234,7 @@ def computing_options(command: Command) -> Command:
         cls=GroupedOption,
         section=ENGINES,
         type=click.Choice(["none", "winograd", "bf16"]),
-        default="winograd",
+        default=DEFAULT_FAST_MATH,
         show_default=True,
         help="How far results may be from sums in single precision: not at all, convolutions by transformed tiles, or"
         " also products in bfloat16. Only the engine native goes beyond none.",

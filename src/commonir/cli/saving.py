@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _IMAGE = ".png"
 _JSON = ".json"
-_ARCHIVES = (".npz", ".safetensors")
+ARCHIVES = (".npz", ".safetensors")
 
 
 class Ran(NamedTuple):
@@ -58,10 +58,10 @@ class SaveOptions(Protocol):
 
 def check_suffixes(options: SaveOptions) -> None:
     """Raises: WRONG_USAGE for a file name with an unknown suffix, before anything is computed."""
-    _check_suffix(options.save, *_ARCHIVES, _IMAGE, _JSON)
-    _check_suffix(options.save_inputs, *_ARCHIVES, _JSON)
+    _check_suffix(options.save, *ARCHIVES, _IMAGE, _JSON)
+    _check_suffix(options.save_inputs, *ARCHIVES, _JSON)
     for archive in (options.save_state, options.save_all):
-        _check_suffix(archive, *_ARCHIVES)
+        _check_suffix(archive, *ARCHIVES)
     if options.save_inputs is not None and options.save_inputs == options.save and options.save_inputs.endswith(_JSON):
         message = "a .json file has inputs or outputs, not both"
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="save both to an .npz archive"))
@@ -89,7 +89,7 @@ def save_runs(
             _save_arrays(session, options.save, stored.numbered_items(both, len(runs)))
         else:
             ports = api.output_ports(runs[0].program, function=runs[0].function)
-            _save_outputs(session, options.save, stored.numbered(outputs), ports)
+            save_outputs(session, options.save, stored.numbered(outputs), ports)
     if options.save_inputs is not None and options.save_inputs != options.save:
         saved["inputs"] = options.save_inputs
         if options.save_inputs.lower().endswith(_JSON):
@@ -155,7 +155,8 @@ def _check_suffix(path: str | None, *known: str) -> None:
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="use a file name with one of these suffixes"))
 
 
-def _save_outputs(session: Session, save: str, outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> None:
+def save_outputs(session: Session, save: str, outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> None:
+    """Saves outputs by name in an archive, or one of them as the image that its port says it is."""
     if not save.lower().endswith(_IMAGE):
         _save_arrays(session, save, outputs.items())
         return

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from commonir import Module
-    from commonir.api import Array, Dialect
+    from commonir.api import Array, Dialect, StoredModel
     from commonir.cli.limits import TimeLeft
 
 _Body = Callable[Concatenate["Session", ...], Answer]
@@ -259,7 +259,9 @@ class Session:
 
         Raises: UsageError when a word is the file of another program.
         """
-        files = [word for word in words if not word.startswith("@") and self.api.is_model(word)]
+        # Asked first, because looking into files loads their formats.
+        existing = [word for word in words if not word.startswith("@") and os.path.exists(word)]
+        files = [word for word in existing if self.api.is_model(word)]
         return self.one_program([model, *files]), [word for word in words if word not in files]
 
     def load(self, model: str, *, lenient: bool = False, dialects: Sequence[Dialect] = ()) -> Module:
@@ -274,6 +276,12 @@ class Session:
         if self.api.maps_weights(module):
             self._report_shortened()
         return module
+
+    def stored_model(self, model: str, *, engine: str | None, function: str | None) -> StoredModel | None:
+        """Returns the place of the compiled program of a model; None if options change how the model is read."""
+        if self._allowed or self.definitions or len(self.files_of(model)) > 1:
+            return None
+        return self.api.stored_model(self.input_path(model), engine=engine, function=function)
 
     def _beyond(self, dialects: Sequence[Dialect]) -> _Allowed:
         """Returns the options for opening a model: dialects, library folders, permission to fetch."""

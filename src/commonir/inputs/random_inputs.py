@@ -6,7 +6,6 @@ below the smallest dimension that they index, others from {0, 1}, as in a mask.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -53,8 +52,16 @@ from commonir.ir.types import (
 from commonir.ods.patterns import as_value
 from commonir.passes.data_dependent_dims import dims_by_name
 from commonir.runtime.binding.inputs import known_symbol_dims, requirements
-from commonir.runtime.binding.ports import allowed_text, chosen_shapes, default_array, in_program_layout, named_inputs
+from commonir.runtime.binding.ports import (
+    allowed_text,
+    chosen_shapes,
+    default_array,
+    in_program_layout,
+    named_inputs,
+    names_of,
+)
 from commonir.runtime.binding.signatures import drawn_shapes, free_dims, type_in, with_ranks
+from commonir.runtime.drawing import DRAWN_KINDS, NumberDraw, generator_of
 from commonir.runtime.limits import check_array
 from commonir.symbolic import DimExpr, evaluate, plain_symbol
 from commonir.symbolic.constraints import Constraint
@@ -323,11 +330,9 @@ def _drawn(name: str, value: Value, port: Port, dims: Mapping[str, int], seed: i
         )
     if port.is_optional:
         return default_array(type, shape, port)
-    digest = hashlib.sha256(f"{seed}:{name}".encode()).digest()
-    generator = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))
     if port.image is not None:
-        return generator.integers(0, 256, shape).astype(dtype_of(element.name))
-    return _sample(generator, element, shape, value)
+        return generator_of(name, seed).integers(0, 256, shape).astype(dtype_of(element.name))
+    return _sample(name, seed, element, shape, value)
 
 
 def _drawn_parts(name: str, type: Type, port: Port, dims: Mapping[str, int], seed: int, most_bytes: float) -> Any:
@@ -378,23 +383,19 @@ _DRAWN_BYTES = 4
 """The least size of an element that is drawn, before it is converted to its type."""
 
 
-def _sample(generator: np.random.Generator, element: ElementType, shape: tuple[int, ...], value: Value) -> Array:
+def _sample(name: str, seed: int, element: ElementType, shape: tuple[int, ...], value: Value) -> Array:
     dtype = dtype_of(element.name)
     # numpy refuses shapes by their sizes beside 0, too.
     if math.prod([max(dim, 1) for dim in shape]) * max(dtype.itemsize, _DRAWN_BYTES) > DEFAULT_LIMITS.max_tensor_bytes:
         message = f"the input '{escape(value.name or '')}' of {value.type} is too large to be random"
         help = f"give it, or smaller sizes; random inputs have up to {DEFAULT_LIMITS.max_tensor_bytes:,} bytes"
         raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message, help=help))
+    if element.kind in DRAWN_KINDS:
+        return _draw_of(name, element, shape, value).array(seed)
+    generator = generator_of(name, seed)
     match element.kind:
-        case "float":
-            return generator.standard_normal(shape, np.float32).astype(dtype)
         case "complex":
             return (generator.standard_normal(shape) + 1j * generator.standard_normal(shape)).astype(dtype)
-        case "bool":
-            return generator.integers(0, 2, shape).astype(dtype)
-        case "int" | "uint":
-            axes = [n for n in _selected_axes(value) if n > 0]
-            return generator.integers(0, min([_LARGEST_POSITION, *axes]) if axes else 2, shape).astype(dtype)
         case "handle":
             return generator.integers(0, 2**63 - 1, shape)
         case "string":
@@ -402,6 +403,23 @@ def _sample(generator: np.random.Generator, element: ElementType, shape: tuple[i
         case _:
             message = f"no random values of element type {element}"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=f"give a value for '{value.name}'"))
+
+
+def _draw_of(name: str, element: ElementType, shape: tuple[int, ...], value: Value) -> NumberDraw:
+    axes = [n for n in _selected_axes(value) if n > 0]
+    below = min([_LARGEST_POSITION, *axes]) if axes else 2
+    return NumberDraw(name, element.name, element.kind, shape, below)
+
+
+def number_draws(function: Function, drawn: Mapping[str, Array]) -> list[NumberDraw] | None:
+    """Returns how the random inputs of a function were drawn; None if they are more than tensors of numbers."""
+    out: list[NumberDraw] = []
+    for name, value in zip(names_of(function), function.inputs, strict=True):
+        type = value.type
+        if function.input_ports or not isinstance(type, TensorType) or type.element.kind not in DRAWN_KINDS:
+            return None
+        out.append(_draw_of(name, type.element, drawn[name].shape, value))
+    return out
 
 
 _FORWARDING = (

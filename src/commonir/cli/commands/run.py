@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import click
@@ -35,8 +36,9 @@ from commonir.cli.options import (
 )
 from commonir.cli.programs import inputs_arguments
 from commonir.cli.ranks import check_sharding, ranks_options
-from commonir.cli.saving import Ran, check_suffixes, save_runs
+from commonir.cli.saving import Ran, check_suffixes, save_outputs, save_runs
 from commonir.cli.session import Session, verb
+from commonir.cli.stored_runs import run_stored, stored_model_of
 from commonir.cli.terminal import Style, Terminal
 from commonir.reports import Comparison
 from commonir.reports.columns import Column, type_text
@@ -46,7 +48,7 @@ from commonir.reports.rank_tables import by_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonir.api import Array, Port
+    from commonir.api import Array, Port, StoredModel
     from commonir.api.running import FastMath
     from commonir.cli.arrays import ArraySummary
     from commonir.cli.limits import TimeLeft
@@ -56,7 +58,7 @@ _TOP_CLASSES = 5
 _RANDOM_SHOWN = 12
 _EXPECT = "With --expect"
 
-Probabilities = dict[str, dict[str, float]]
+Probabilities = Mapping[str, Mapping[str, float]]
 
 
 class RunOptions(NamedTuple):
@@ -191,23 +193,57 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
     check_sharding(options.ranks, options.parallel)
     check_suffixes(options)
     _check_reproducible(options)
+    stored = stored_model_of(session, model, options)
+    answer = None if stored is None else _answer_of_stored(session, stored, inputs, options)
+    if answer is not None:
+        return answer
     # Processes that run together report together who waits for whom, which takes longer than a watch would wait.
     is_watched = not session.api.runs_together(options.engine)
     with (
         session.limited_memory(options.mem_limit),
         session.limited_time(options.time_limit, is_watched=is_watched) as left,
     ):
-        return _run_all(session, model, inputs, options, left)
+        return _run_all(session, model, inputs, options, left, stored)
 
 
-def _run_all(session: Session, model: str, inputs: tuple[str, ...], options: RunOptions, left: TimeLeft) -> Answer:
+def _answer_of_stored(
+    session: Session, stored: StoredModel, inputs: tuple[str, ...], options: RunOptions
+) -> Answer | None:
+    """Runs the stored program of a model; None for what needs the model."""
+    ran = run_stored(session, stored, inputs, options)
+    if ran is None:
+        return None
+    saved: dict[str, str] = {}
+    if options.save is not None:
+        saved["outputs"] = options.save
+        save_outputs(session, options.save, ran.outputs, {})
+    result = _Result(
+        outputs=_summaries(session, ran.outputs),
+        random=_summaries(session, {} if inputs else ran.inputs),
+        seed=options.seed,
+        saved=saved,
+    )
+    return Answer(result.to_json(), result.write, ExitStatus.YES)
+
+
+def _run_all(
+    session: Session,
+    model: str,
+    inputs: tuple[str, ...],
+    options: RunOptions,
+    left: TimeLeft,
+    stored_model: StoredModel | None,
+) -> Answer:
     """Runs a program on all sets of inputs."""
     stored = session.stored
     expected = [()] if options.expect is None else [(run,) for run in stored.read_stored(options.expect)]
     api, arrays = session.api, session.arrays
     with session.progress(f"reading {model}") as progress, api.together(options.engine) as is_reporting:
-        program = session.with_externs(session.load(model), options.externs)
-        program, function, texts = session.called(program, options.function, inputs)
+        source = session.with_externs(session.load(model), options.externs)
+        program, function, texts = session.called(source, options.function, inputs)
+        if program is not source or len(session.findings):
+            # Findings are reported each time.
+            stored_model = None
         sets = session.input_sets(program, texts, function=function, seed=options.seed, resize=options.is_resizing)
         given: list[Mapping[str, Array]] = [
             {**api.stored_inputs(program, with_run, function=function), **known} if with_run else known
@@ -220,7 +256,18 @@ def _run_all(session: Session, model: str, inputs: tuple[str, ...], options: Run
         )
         progress.step(f"running {model}")
         runs = [
-            _run(session, program, function, known, options.seed + n, dims, commonir.State(initial), options, left)
+            _run(
+                session,
+                program,
+                function,
+                known,
+                options.seed + n,
+                dims,
+                commonir.State(initial),
+                options,
+                left,
+                stored_model,
+            )
             for n, known in enumerate(given)
         ]
     if not is_reporting:
@@ -243,6 +290,7 @@ def _run(
     state: commonir.State,
     options: RunOptions,
     left: TimeLeft,
+    stored: StoredModel | None,
 ) -> Ran:
     """Runs a program as the options say."""
     api = session.api
@@ -264,6 +312,7 @@ def _run(
         ranks=options.ranks,
         parallel=options.parallel,
         findings=session.findings,
+        stored=stored if stored is not None and (stored.compiles or options.steps is not None) else None,
     )
     return Ran(program, function, inputs, ran.inputs, ran.outputs, state, ran.engine)
 
@@ -382,15 +431,15 @@ class _Result(NamedTuple):
     """The outputs of a run, and its random inputs."""
 
     outputs: Sequence[ArraySummary]
-    empty: Sequence[str]
-    probabilities: Probabilities
-    states: Sequence[ArraySummary]
     random: Sequence[ArraySummary]
     seed: int
     saved: Mapping[str, str]
     """The files of what was saved."""
-    comparison: Comparison | None
-    is_rounded: bool
+    empty: Sequence[str] = ()
+    probabilities: Probabilities = MappingProxyType({})
+    states: Sequence[ArraySummary] = ()
+    comparison: Comparison | None = None
+    is_rounded: bool = False
     """Whether products may be those of numbers in bfloat16."""
 
     def to_json(self) -> dict[str, JsonValue]:

@@ -27,6 +27,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.base.version import __version__
 from commonir.llvm.code_image import is_loadable
 from commonir.llvm.compiled_cache import compiled_cache
+from commonir.runtime.drawing import NumberDraw
 from commonir.runtime.limits import reporting_out_of_range
 from commonir.runtime.native.compiled_graph import CompiledGraph
 from commonir.runtime.native.program import CompiledProgram
@@ -62,6 +63,15 @@ class WholeProgram(NamedTuple):
     outputs: tuple[str, ...]
 
 
+class KnownShapes(NamedTuple):
+    """Facts about shapes of the inputs: the values of the program's symbols, and whether a run is plain: inputs
+    and outputs are arrays without further properties, and the outputs have the shapes that are declared.
+    """
+
+    dims: Mapping[str, int]
+    is_plain: bool
+
+
 class ModelCache:
     """The entries of one model and function."""
 
@@ -90,16 +100,35 @@ class ModelCache:
         }
         self._cache.write(self._key, description, sections_of(whole.program))
 
-    def read_dims(self, shapes: Sequence[tuple[int, ...]]) -> Mapping[str, int] | None:
-        """Returns the values of symbols for shapes of the inputs that ran before."""
+    def read_shapes(self, shapes: Sequence[tuple[int, ...]]) -> KnownShapes | None:
+        """Returns the facts about shapes of the inputs; None if they have not run yet."""
         entry = self._cache.read(self._shapes_key(shapes))
-        return None if entry is None else entry.description
+        return None if entry is None else KnownShapes(**entry.description)
 
-    def write_dims(self, shapes: Sequence[tuple[int, ...]], dims: Mapping[str, int]) -> None:
-        """Stores that the program runs for shapes of the inputs, with these values of the symbols."""
+    def write_shapes(self, shapes: Sequence[tuple[int, ...]], known: KnownShapes) -> None:
+        """Stores that the program runs for shapes of the inputs."""
         key = self._shapes_key(shapes)
         if self._cache.read(key) is None:
-            self._cache.write(key, dims, {})
+            self._cache.write(key, known._asdict(), {})
+
+    def read_draws(self) -> list[NumberDraw] | None:
+        """Returns how random inputs are drawn where none is given."""
+        entry = self._cache.read(self._draws_key)
+        if entry is None:
+            return None
+        return [
+            NumberDraw(name, element, kind, tuple(shape), below)
+            for name, element, kind, shape, below in entry.description["draws"]
+        ]
+
+    def write_draws(self, draws: Iterable[NumberDraw]) -> None:
+        """Stores how random inputs are drawn where none is given."""
+        if self._cache.read(self._draws_key) is None:
+            self._cache.write(self._draws_key, {"draws": list(draws)}, {})
+
+    @property
+    def _draws_key(self) -> str:
+        return f"{self._key}-draws"
 
     def _shapes_key(self, shapes: Sequence[tuple[int, ...]]) -> str:
         return f"{self._key}-{hashlib.sha256(json.dumps(shapes).encode()).hexdigest()[:32]}"
@@ -112,11 +141,12 @@ class CachedModel:
         self._cache = cache
         self._whole = whole
         self._graph = CompiledGraph(whole.program, threads)
-        self._dims: dict[tuple[tuple[int, ...], ...], Mapping[str, int] | None] = {}
+        self._known: dict[tuple[tuple[int, ...], ...], KnownShapes | None] = {}
         self._running = Lock()
 
-    def run(self, inputs: Mapping[str, Any]) -> dict[str, Array] | None:
-        """Returns the outputs by name; None for inputs that take the ordinary way.
+    def run(self, inputs: Mapping[str, Any], *, is_plain: bool = False) -> dict[str, Array] | None:
+        """Returns the outputs by name; None for inputs that take the ordinary way, and with `is_plain` for others than
+        plain runs.
 
         Raises: DiagnosticError (E0708) for positions outside of a tensor.
         """
@@ -130,13 +160,13 @@ class CachedModel:
             return None
         shapes = tuple([x.shape for x in arrays])
         with self._running:
-            if shapes not in self._dims:
-                self._dims[shapes] = self._cache.read_dims(shapes)
-            dims = self._dims[shapes]
-            if dims is None:
+            if shapes not in self._known:
+                self._known[shapes] = self._cache.read_shapes(shapes)
+            known = self._known[shapes]
+            if known is None or (is_plain and not known.is_plain):
                 return None
             with reporting_out_of_range():
-                results = self._graph.run([inputs[name] for name in self._whole.used], dims)
+                results = self._graph.run([inputs[name] for name in self._whole.used], known.dims)
         program = self._whole.program
         kept = {*program.constants, *[t.name for t in program.inputs]}
         return {

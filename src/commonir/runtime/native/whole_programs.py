@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -13,26 +13,50 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType
 from commonir.ods.weights import weights_of
-from commonir.runtime.binding.ports import names_of
+from commonir.runtime.binding.ports import names_of, shape_mismatches
+from commonir.runtime.drawing import NumberDraw
 from commonir.runtime.engine import Executable
 from commonir.runtime.flexible import FlexibleExecutable
 from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.runtime.native.compiled_graph import CompiledGraph
-from commonir.runtime.native.model_cache import InputSpec, WholeProgram
+from commonir.runtime.native.model_cache import InputSpec, KnownShapes, ModelCache, WholeProgram
 from commonir.runtime.values import compute_dtype, declared_dtype
 
 Array = NDArray[Any]
 
 
-class StorableRun(NamedTuple):
-    """A program that ran, the shapes of all inputs, and the values of its symbols."""
+def store_run(
+    cache: ModelCache,
+    module: Module,
+    executable: Executable,
+    inputs: Mapping[str, Array],
+    outputs: Mapping[str, Array],
+    draws: Sequence[NumberDraw] | None = None,
+) -> None:
+    """Stores the program of a model after a run, unless other code took part, and `draws` of its inputs if given."""
+    ran = _storable_run(executable, inputs)
+    if ran is None:
+        return
+    declared = module.function(ran.function)
+    has_ports = bool(declared.input_ports or declared.output_ports)
+    is_plain = not has_ports and not any(shape_mismatches(declared, outputs))
+    cache.write_shapes(ran.shapes, KnownShapes({s: ran.dims[s] for s in ran.whole.program.symbols}, is_plain))
+    if draws is not None:
+        cache.write_draws(draws)
+    if cache.read() is None:
+        cache.write(ran.whole, _data_files(module))
+
+
+class _StorableRun(NamedTuple):
+    """A program that ran, the name of its function, the shapes of all inputs, and the values of symbols."""
 
     whole: WholeProgram
+    function: str
     shapes: tuple[tuple[int, ...], ...]
     dims: Mapping[str, int]
 
 
-def storable_run(executable: Executable, inputs: Mapping[str, Array]) -> StorableRun | None:
+def _storable_run(executable: Executable, inputs: Mapping[str, Array]) -> _StorableRun | None:
     """Returns the compiled program that ran for some inputs; None if other code took part."""
     general = executable.general if isinstance(executable, FlexibleExecutable) else None
     only = general.only_graph(inputs) if isinstance(general, GraphExecutable) else None
@@ -50,10 +74,10 @@ def storable_run(executable: Executable, inputs: Mapping[str, Array]) -> Storabl
     whole = WholeProgram(
         program, tuple(inputs_of), tuple([names[v] for v in step.inputs]), tuple([outputs[v] for v in step.outputs])
     )
-    return StorableRun(whole, only.shapes, {s: only.dims[s] for s in program.symbols})
+    return _StorableRun(whole, function.symbol_name, only.shapes, only.dims)
 
 
-def data_files(module: Module) -> list[str]:
+def _data_files(module: Module) -> list[str]:
     """Returns the files that a program reads constants from."""
     parts = [part for weight in weights_of(module) for part in weight.parts]
     return sorted({part.file.path for part in parts if isinstance(part, FileData)})
