@@ -13,8 +13,8 @@ import pytest
 
 import commonir as cir
 from commonir import api
-from commonir.runtime.native.code_image import is_loadable
-from commonir.runtime.native.compiled_cache import VARIABLE
+from commonir.llvm.code_image import is_loadable
+from commonir.llvm.compiled_cache import VARIABLE
 
 from tests.command_lines import Cir, Done, command_lines
 from tests.runtime.native.stored_models import W, normal, write_model, write_product
