@@ -25,12 +25,14 @@ from commonir.runtime.native.expression_code import Buffer
 from commonir.runtime.native.kernel_code import KernelCode
 from commonir.runtime.native.product_tiles import (
     Columns,
+    LeftRow,
     PlainColumns,
     ProductTile,
     TermRange,
     Tile,
     in_panels,
     innermost_terms,
+    last_lanes,
     tile_of,
 )
 from commonir.runtime.native.stored_columns import Pointers, StoredColumns, columns_of
@@ -275,8 +277,18 @@ def factor_matrix(plan: Plan, array: Array, lanes: int) -> Array:
     return out.reshape(terms, -1)
 
 
+class LastVector(NamedTuple):
+    """The last vector of columns in a panel, and a mask if not all of its lanes are columns."""
+
+    type: LlvmType
+    mask: LlvmValue | None = None
+
+
 class ContractionCode:
     """Adds the code of a contraction to a function."""
+
+    has_short_vectors = True
+    """Whether the last vector of columns may be shorter than others."""
 
     def __init__(self, code: KernelCode, function: Function, target: Target, plan: Plan, out: Buffer) -> None:
         self._code = code
@@ -289,7 +301,13 @@ class ContractionCode:
         self._sums = len(plan.folds)
         is_part = plan.first_column != 0
         self.tile = tile_of(
-            self._rows, plan.extent(plan.column), target, *registers, sums=self._sums, has_whole_panels=is_part
+            self._rows,
+            plan.extent(plan.column),
+            target,
+            *registers,
+            sums=self._sums,
+            row_length=plan.extent(plan.rows[-1]) if len(plan.rows) > 1 else 0,
+            has_whole_panels=is_part,
         )
         is_costly = plan.stored is not None and plan.stored.is_costly
         self._decodes_panels = is_costly and isinstance(self._rows, int) and self._rows > self.tile.rows
@@ -340,15 +358,28 @@ class ContractionCode:
         with units.loop(f.integer(-(-m // rows)), f.integer(1)) as (tile, _):
             i = f.part_start(tile, rows, m)
             for j, vectors, mask in f.vectors(n, self._lanes, self.tile.vectors):
-                self._tile(i, rows, j, mask, self._packed_columns(j, vectors, packed_pointer))
+                last = self._whole if mask is None else self._last(n)
+                self._tile(i, rows, j, last, self._packed_columns(j, vectors, packed_pointer, last))
 
-    def _packed_columns(self, j: LlvmValue, vectors: int, packed_pointer: LlvmValue) -> Columns:
+    @property
+    def _whole(self) -> LastVector:
+        return LastVector(LlvmType(F32.scalar, self._lanes))
+
+    def _last(self, columns: int) -> LastVector:
+        """Returns the last vector of some columns in all, which is as short as it can be."""
+        left = columns % self._lanes
+        is_single = self.has_short_vectors and self._sums == 1 and self._plan.stored is None
+        lanes = last_lanes(columns, self._lanes) if is_single else self._lanes
+        mask = self._f.first_lanes(left, lanes) if left % lanes else None
+        return LastVector(LlvmType(F32.scalar, lanes), mask)
+
+    def _packed_columns(self, j: LlvmValue, vectors: int, packed_pointer: LlvmValue, last: LastVector) -> Columns:
         # Parts of the columns are whole panels.
         column = self._code.size(self._plan.first_column) + j
         pointer = self._f.element(packed_pointer, column * self._code.size(self._plan.terms * self._sums), "float")
         pointer = self._f.element(pointer, self._code.size(self._panels_before), "float")
         vectors *= self._sums
-        return self._columns_at(pointer, vectors, self._packed_steps(vectors))
+        return self._columns_at(pointer, vectors, self._packed_steps(vectors), last._replace(mask=None))
 
     @property
     def _panels_before(self) -> Dim:
@@ -384,22 +415,21 @@ class ContractionCode:
         in_full, in_rest = units.split(full * tiles)
         if full.number != 0:
             with in_full.loop(full, tiles) as (p, rows):
-                self._panel(self._in_turn(p, full) * step, self.tile.vectors, None, rows, packed_pointer)
+                self._panel(self._in_turn(p, full) * step, self.tile.vectors, self._whole, rows, packed_pointer)
         start = full * step
         if isinstance(extent, int):
             left = extent % step
             if left:
-                mask = f.first_lanes(left % lanes, lanes) if left % lanes else None
                 with in_rest.if_any():
-                    self._panel(start, -(-left // lanes), mask, in_rest, packed_pointer)
+                    self._panel(start, -(-left // lanes), self._last(extent), in_rest, packed_pointer)
             return
         whole = f.binary("sdiv", "sdiv", n, lanes) * lanes
         with in_rest.if_any():
             with f.loop(start, whole, lanes) as j:
-                self._panel(j, 1, None, in_rest, packed_pointer)
+                self._panel(j, 1, self._whole, in_rest, packed_pointer)
             with f.when(whole.compare("slt", n)):
                 mask = f.first_lanes(f.cast("trunc", n - whole, "i32"), lanes)
-                self._panel(whole, 1, mask, in_rest, packed_pointer)
+                self._panel(whole, 1, self._whole._replace(mask=mask), in_rest, packed_pointer)
 
     def _in_turn(self, panel: LlvmValue, count: LlvmValue) -> LlvmValue:
         """Returns the panel to compute: of neighbouring left factors in memory, every other one begins at the last.
@@ -425,7 +455,7 @@ class ContractionCode:
         self,
         j: LlvmValue,
         vectors: int,
-        mask: LlvmValue | None,
+        last: LastVector,
         units: Units,
         packed_pointer: Packed,
     ) -> None:
@@ -439,19 +469,20 @@ class ContractionCode:
             if self._decodes_panels:
                 columns = self._columns_at(self._decoded(columns), vectors, self._packed_steps(vectors))
         elif isinstance(packed_pointer, LlvmValue):
-            columns = self._packed_columns(j, vectors, packed_pointer)
+            columns = self._packed_columns(j, vectors, packed_pointer, last)
         elif right.steps[plan.column] == 1:
             pointer = f.element(self._code.buffer(right.name).pointer, self._start(right, j), "float")
-            columns = self._columns_at(pointer, vectors, [r.right_step for r in self._runs], mask)
+            columns = self._columns_at(pointer, vectors, [r.right_step for r in self._runs], last)
         else:
-            columns = self._columns_at(self._transposed(j, vectors, mask), vectors, self._packed_steps(vectors))
-        self._rows_of(j, mask, units, columns)
+            panel = self._transposed(j, vectors, last)
+            columns = self._columns_at(panel, vectors, self._packed_steps(vectors), last._replace(mask=None))
+        self._rows_of(j, last, units, columns)
 
     def _columns_at(
-        self, pointer: LlvmValue, vectors: int, steps: Sequence[Dim], mask: LlvmValue | None = None
+        self, pointer: LlvmValue, vectors: int, steps: Sequence[Dim], last: LastVector | None = None
     ) -> Columns:
-        type = LlvmType(F32.scalar, self._lanes)
-        return PlainColumns(self._f, type, pointer, vectors, tuple(map(self._code.size, steps)), mask)
+        type, (of_last, mask) = self._whole.type, last or self._whole
+        return PlainColumns(self._f, type, pointer, vectors, tuple(map(self._code.size, steps)), mask, of_last)
 
     def _packed_steps(self, vectors: int) -> list[Dim]:
         """Returns how far each range of terms moves in a panel."""
@@ -466,19 +497,23 @@ class ContractionCode:
         column = self._code.size(self._plan.first_column) + j
         return at + column * self._code.size(factor.steps.get(self._plan.column, 0))
 
-    def _transposed(self, j: LlvmValue, vectors: int, mask: LlvmValue | None) -> LlvmValue:
+    def _transposed(self, j: LlvmValue, vectors: int, last: LastVector) -> LlvmValue:
         """Returns a panel in scratch memory, with columns gathered from where they lie."""
         f, plan, lanes = self._f, self._plan, self._lanes
         (k,) = plan.sums
         panel = self._scratch_panel(vectors)
         source = f.element(self._code.buffer(plan.right.name).pointer, self._start(plan.right, j), "float")
-        every = f.constant(LlvmType("i1", lanes), 1)
+        every, in_last = f.constant(LlvmType("i1", lanes), 1), last.mask
+        if last.type.lanes < lanes:
+            extent = plan.extent(plan.column)
+            assert isinstance(extent, int)
+            in_last = f.first_lanes(extent % lanes, lanes)
         across = self._code.size(plan.right.steps[plan.column])
         numbers = f.lane_numbers(LlvmType("i64", lanes)) * across
         zero = f.constant(LlvmType("float", lanes), 0.0)
         with f.loop(f.integer(0), self._code.size(plan.terms)) as at:
             for v in range(vectors):
-                holds = every if mask is None or v < vectors - 1 else mask
+                holds = every if in_last is None or v < vectors - 1 else in_last
                 place = at * self._code.size(plan.right.steps[k]) + across * (v * lanes)
                 x = f.gather(f.element(source, place, "float"), numbers, holds, zero)
                 f.store(x, f.element(panel, at * (vectors * lanes) + v * lanes, "float"))
@@ -513,39 +548,67 @@ class ContractionCode:
 
     # -- rows
 
-    def _rows_of(self, j: LlvmValue, mask: LlvmValue | None, units: Units, columns: Columns) -> None:
+    def _rows_of(self, j: LlvmValue, last: LastVector, units: Units, columns: Columns) -> None:
         f, rows = self._f, self.tile.rows
         if isinstance(self._rows, int):
             with units.loop(self._code.size(self._row_tiles), f.integer(1)) as (tile, _):
-                self._tile(f.part_start(tile, rows, self._rows), rows, j, mask, columns)
+                self._tile(f.part_start(tile, rows, self._rows), rows, j, last, columns)
             return
         m = self._code.size(self._rows)
         full = f.binary("sdiv", "sdiv", m, rows)
         in_full, in_rest = units.split(full)
         with in_full.loop(full, f.integer(1)) as (tile, _):
-            self._tile(tile * rows, rows, j, mask, columns)
+            self._tile(tile * rows, rows, j, last, columns)
         with in_rest.if_any(), f.loop(full * rows, m) as i:
-            self._tile(i, 1, j, mask, columns)
+            self._tile(i, 1, j, last, columns)
 
-    def _tile(self, i: LlvmValue, rows: int, j: LlvmValue, mask: LlvmValue | None, columns: Columns) -> None:
+    def _tile(self, i: LlvmValue, rows: int, j: LlvmValue, last: LastVector, columns: Columns) -> None:
         """Adds the sums of a tile, and what follows them."""
         f, plan = self._f, self._plan
-        positions = [self._position(i + r) for r in range(rows)]
-        left = self._code.buffer(plan.left.name).pointer
-        base = self._start(plan.left)
-        pointers = [f.element(left, base + self._row_address(p), "float") for p in positions]
+        positions = self._positions(i, rows)
+        base = f.element(self._code.buffer(plan.left.name).pointer, self._start(plan.left), "float")
+        if self._shares_pointer(rows):
+            first = f.element(base, self._row_address(positions[0]), "float")
+            left = [LeftRow(first, r * self._row_step) for r in range(rows)]
+        else:
+            left = [LeftRow(f.element(base, self._row_address(p), "float")) for p in positions]
         terms = [TermRange(*map(self._code.size, (r.extent, r.left_step))) for r in self._runs]
-        sums = ProductTile(f, self._lanes).sums(pointers, columns, terms)
+        sums = ProductTile(f).sums(left, columns, terms)
         behind = columns.factors_behind() if isinstance(columns, StoredColumns) else None
         for position, of_row in zip(positions, sums, strict=True):
             results = of_row if behind is None else [x * factor for x, factor in zip(of_row, behind, strict=True)]
-            self._finish(position, j, results, mask)
+            self._finish(position, j, results, last)
 
     def _position(self, row: LlvmValue) -> dict[str, LlvmValue]:
         """Returns the values of the indices of a row."""
         rows = self._plan.rows
         sizes = [self._code.size(self._plan.extent(name)) for name in rows]
         return dict(zip(rows, self._f.digits(row, sizes), strict=True))
+
+    def _positions(self, first: LlvmValue, count: int) -> list[dict[str, LlvmValue]]:
+        """Returns the values of the indices of the rows of a tile."""
+        if not self._is_in_line(count):
+            return [self._position(first + r) for r in range(count)]
+        position = self._position(first)
+        return [{**position, **{i: position[i] + r for i in self._plan.rows[-1:]}} for r in range(count)]
+
+    def _is_in_line(self, count: int) -> bool:
+        """Returns whether tiles of some rows do not go beyond the range of the innermost index."""
+        if len(self._plan.rows) < 2:
+            return True
+        extent = self._plan.extent(self._plan.rows[-1])
+        return isinstance(self._rows, int) and isinstance(extent, int) and extent % count == 0
+
+    def _shares_pointer(self, count: int) -> bool:
+        """Returns whether the rows of a tile are at equal distances that are known."""
+        rows = self._plan.rows
+        return bool(rows) and self._is_in_line(count) and isinstance(self._plan.left.steps[rows[-1]], int)
+
+    @property
+    def _row_step(self) -> int:
+        step = self._plan.left.steps[self._plan.rows[-1]]
+        assert isinstance(step, int)
+        return step
 
     def _row_address(self, position: Mapping[str, LlvmValue]) -> LlvmValue:
         out = self._f.integer(0)
@@ -554,15 +617,15 @@ class ContractionCode:
         return out
 
     def _finish(
-        self, position: Mapping[str, LlvmValue], j: LlvmValue, sums: Sequence[LlvmValue], mask: LlvmValue | None
+        self, position: Mapping[str, LlvmValue], j: LlvmValue, sums: Sequence[LlvmValue], last: LastVector
     ) -> None:
         """Adds what follows the sums of a row, and stores the results; sums of the same columns are neighbours."""
         plan, code = self._plan, self._code
         with code.bound_all(position):
             vectors = len(sums) // self._sums
             for v in range(vectors):
-                last = mask if v == vectors - 1 else None
-                with code.bound(plan.column, j + v * self._lanes, self._lanes, last):
+                type, mask = last if v == vectors - 1 else self._whole
+                with code.bound(plan.column, j + v * self._lanes, type.lanes, mask):
                     for fold, x in zip(plan.folds, sums[v * self._sums :], strict=False):
                         code.assume(fold, x)
                     code.store(code.value(plan.kernel.body), plan.kernel, self._out)

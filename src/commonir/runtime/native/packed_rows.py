@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.runtime.kernel_graph.graph import known_count
 from commonir.runtime.kernel_graph.strips import even_part
-from commonir.runtime.native.contraction_code import ContractionCode, Packed, Plan, TermRun, term_runs
-from commonir.runtime.native.product_tiles import PlainColumns, ProductTile, TermRange
+from commonir.runtime.native.contraction_code import ContractionCode, LastVector, Packed, Plan, TermRun, term_runs
+from commonir.runtime.native.product_tiles import LeftRow, PlainColumns, ProductTile, TermRange
 from commonir.runtime.native.work_units import Units
 
 Array = NDArray[np.generic]
@@ -58,6 +58,8 @@ class PackedRowsCode(ContractionCode):
 
     words_behind = 0
     """Words of each column behind its terms in a panel."""
+
+    has_short_vectors = False
 
     _start_row: LlvmValue
 
@@ -147,7 +149,7 @@ class PackedRowsCode(ContractionCode):
         for at, _, mask in f.vectors(extent, self._lanes):
             yield at, f.load(f.element(source, at, self.wide), LlvmType(self.wide, self._lanes), mask)
 
-    def _panel(self, j: LlvmValue, vectors: int, mask: LlvmValue | None, units: Units, packed_pointer: Packed) -> None:
+    def _panel(self, j: LlvmValue, vectors: int, last: LastVector, units: Units, packed_pointer: Packed) -> None:
         """Adds the rows of the block for a panel."""
         f, rows = self._f, self.tile.rows
         assert isinstance(packed_pointer, LlvmValue)
@@ -158,16 +160,16 @@ class PackedRowsCode(ContractionCode):
         steps = (f.integer(vectors * self._lanes),)
         columns = PlainColumns(f, LlvmType(F32.scalar, self._lanes), pointer, vectors, steps)
         with f.loop(f.integer(0), f.integer(-(-self._block // rows))) as n:
-            self._packed_tile(f.part_start(n, rows, self._block), j, mask, columns)
+            self._packed_tile(f.part_start(n, rows, self._block), j, last, columns)
 
-    def _packed_tile(self, i: LlvmValue, j: LlvmValue, mask: LlvmValue | None, columns: PlainColumns) -> None:
+    def _packed_tile(self, i: LlvmValue, j: LlvmValue, last: LastVector, columns: PlainColumns) -> None:
         f, rows = self._f, self.tile.rows
         terms = [TermRange(f.integer(self._words), f.integer(1))]
-        tile = ProductTile(f, self._lanes, self.multiply_add, self.wide)
-        sums = tile.sums([self._narrowed_row(i + r) for r in range(rows)], columns, terms)
+        tile, first = ProductTile(f, self.multiply_add, self.wide), self._narrowed_row(i)
+        sums = tile.sums([LeftRow(first, r * self._words) for r in range(rows)], columns, terms)
         for r, of_row in enumerate(sums):
             results = self.corrected(of_row, i + r, columns)
-            self._finish(self._position(self._start_row + i + r), j, results, mask)
+            self._finish(self._position(self._start_row + i + r), j, results, last)
 
     def corrected(self, sums: list[LlvmValue], row: LlvmValue, columns: PlainColumns) -> list[LlvmValue]:
         """Returns the sums of a row of the block without what narrowing added."""

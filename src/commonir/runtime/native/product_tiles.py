@@ -25,6 +25,12 @@ SYMBOLIC_ROWS = 64
 MOST_VECTORS = 8
 """The most vectors of a tile with several sums for each column."""
 
+SHORTEST_VECTOR = 4
+"""Lanes of the shortest vector."""
+
+SEPARATE_ROW = 0.1
+"""The cycles for each term that a row costs whose address is not that of the row before it and a constant."""
+
 UNROLLED_TERMS = 4
 """Terms that are added in one round of a loop."""
 
@@ -44,6 +50,7 @@ def tile_of(
     each: int = 1,
     *,
     sums: int = 1,
+    row_length: Dim = 0,
     has_whole_panels: bool = False,
 ) -> Tile:
     """Returns the tile with the fewest cycles, counting what tiles compute twice or in vain.
@@ -53,6 +60,9 @@ def tile_of(
     """
     m = rows if isinstance(rows, int) else SYMBOLIC_ROWS
     vectors = -(-(columns if isinstance(columns, int) else SYMBOLIC_ROWS) // target.lanes())
+    idle = 0.0
+    if sums == 1 and isinstance(columns, int):
+        idle = 1 - last_lanes(columns, target.lanes()) / target.lanes()
     best, result = float("inf"), Tile(1, 1)
     for nv in (1, 2, 3, 4):
         used = nv * sums
@@ -63,14 +73,22 @@ def tile_of(
         for mr in range(1, min(m, 24) + 1):
             if mr * used + each * used + fixed > target.registers + (used == 4) and mr * nv > 1:
                 continue
-            full, rest = divmod(vectors, nv)
-            cycles = -(-m // mr) * (full * _cycles(mr, used) + (_cycles(mr, rest * sums) if rest else 0))
+            apart = 0 if isinstance(row_length, int) and row_length % mr == 0 else SEPARATE_ROW * mr
+            panels = [float(min(nv, vectors - n) * sums) for n in range(0, vectors, nv)]
+            panels[-1] -= idle
+            cycles = -(-m // mr) * (sum([_cycles(mr, n) + apart for n in panels]))
             if cycles < best:
                 best, result = cycles, Tile(mr, nv)
     return result
 
 
-def _cycles(rows: int, vectors: int) -> float:
+def last_lanes(columns: int, lanes: int) -> int:
+    """Returns the lanes of the last vector of some columns, which is shorter than others where fewer are left."""
+    left = columns % lanes
+    return lanes if left == 0 else min(max(SHORTEST_VECTOR, 1 << (left - 1).bit_length()), lanes)
+
+
+def _cycles(rows: int, vectors: float) -> float:
     """Returns the cycles of a tile for each term: two products or two loads in each, and four for the latency."""
     return max(rows * vectors, rows + vectors, 4) + 0.1 * rows + 0.3 * vectors
 
@@ -113,6 +131,10 @@ class Columns(Protocol):
         """The number of vectors."""
         ...
 
+    def type_of(self, n: int) -> LlvmType:
+        """Returns the type of a vector."""
+        ...
+
     def rounds(self, terms: int | None) -> tuple[int, ...]:
         """Returns how many of the innermost terms are added in a round of the first loop, and of each one after it."""
         ...
@@ -137,7 +159,7 @@ class Columns(Protocol):
 class PlainColumns(NamedTuple):
     """Columns that lie as they are: where the first one is, and how far each index moves it, in elements.
 
-    The last vector has a mask where it is a part of one that is not padded.
+    The last vector has fewer lanes where fewer are enough, and a mask where it is a part of one that is not padded.
     """
 
     function: Function
@@ -146,6 +168,11 @@ class PlainColumns(NamedTuple):
     vectors: int
     steps: tuple[LlvmValue, ...]
     mask: LlvmValue | None = None
+    last: LlvmType | None = None
+
+    def type_of(self, n: int) -> LlvmType:
+        """Returns the type of a vector; see `Columns`."""
+        return self.type if self.last is None or n < self.vectors - 1 else self.last
 
     def rounds(self, terms: int | None) -> tuple[int, ...]:
         """Returns how many terms are added in a round; see `Columns`."""
@@ -169,7 +196,7 @@ class PlainColumns(NamedTuple):
         """Returns a vector of columns; see `Columns`."""
         f = self.function
         pointer = f.element(self.pointer, f.integer(n * self.type.lanes), self.type.scalar)
-        return f.load(pointer, self.type, self.mask if n == self.vectors - 1 else None)
+        return f.load(pointer, self.type_of(n), self.mask if n == self.vectors - 1 else None)
 
 
 def innermost_terms(f: Function, columns: Columns, depth: int, count: LlvmValue) -> Iterator[tuple[LlvmValue, Columns]]:
@@ -188,6 +215,13 @@ def innermost_terms(f: Function, columns: Columns, depth: int, count: LlvmValue)
         start = stop
 
 
+class LeftRow(NamedTuple):
+    """A row of the left factor: its first number is at a constant offset from a pointer, which rows can share."""
+
+    pointer: LlvmValue
+    offset: int = 0
+
+
 MultiplyAdd = Callable[[Function, LlvmValue, LlvmValue, LlvmValue], LlvmValue]
 """Adds the instructions for sums to which the products of two factors are added."""
 
@@ -198,26 +232,26 @@ class ProductTile:
     def __init__(
         self,
         function: Function,
-        lanes: int,
         multiply_add: MultiplyAdd = Function.fused_multiply_add,
         scalar: str = F32.scalar,
     ) -> None:
         self._f = function
-        self._type = LlvmType(scalar, lanes)
+        self._scalar = scalar
         self._multiply_add = multiply_add
 
-    def sums(self, left: Sequence[LlvmValue], columns: Columns, terms: Sequence[TermRange]) -> list[list[LlvmValue]]:
-        """Returns the sums of all terms for each row, given by a pointer to its first number, and each vector."""
-        sums = self._zeros(len(left), columns.vectors)
+    def sums(self, left: Sequence[LeftRow], columns: Columns, terms: Sequence[TermRange]) -> list[list[LlvmValue]]:
+        """Returns the sums of all terms for each row and each vector."""
+        sums = self._zeros(len(left), columns)
         self._add(left, columns, terms, 0, sums)
         return [[s.get() for s in of_row] for of_row in sums]
 
-    def _zeros(self, rows: int, vectors: int) -> list[list[Variable]]:
-        return [[self._f.variable(self._type, 0) for _ in range(vectors)] for _ in range(rows)]
+    def _zeros(self, rows: int, columns: Columns) -> list[list[Variable]]:
+        types = [columns.type_of(n).of(self._scalar) for n in range(columns.vectors)]
+        return [[self._f.variable(type, 0) for type in types] for _ in range(rows)]
 
     def _add(
         self,
-        left: Sequence[LlvmValue],
+        left: Sequence[LeftRow],
         columns: Columns,
         terms: Sequence[TermRange],
         depth: int,
@@ -228,7 +262,7 @@ class ProductTile:
             with f.loop(f.integer(0), here.length) as k:
                 at, rows = columns.moved(depth, k), self._moved(left, here, k)
                 factors = at.factors_between(depth)
-                inner = sums if factors is None else self._zeros(len(left), columns.vectors)
+                inner = sums if factors is None else self._zeros(len(left), columns)
                 self._add(rows, at, terms, depth + 1, inner)
                 if factors is not None:
                     for of_row, inner_of_row in zip(sums, inner, strict=True):
@@ -238,14 +272,18 @@ class ProductTile:
         for k, at in innermost_terms(f, columns, depth, here.length):
             self._add_term(self._moved(left, here, k), at, sums)
 
-    def _moved(self, left: Sequence[LlvmValue], terms: TermRange, k: LlvmValue) -> list[LlvmValue]:
-        """Returns the pointers to a term of each row."""
-        return [self._f.element(p, k * terms.left_step, F32.scalar) for p in left]
+    def _moved(self, left: Sequence[LeftRow], terms: TermRange, k: LlvmValue) -> list[LeftRow]:
+        """Returns the rows from a term on."""
+        moved: dict[str, LlvmValue] = {}
+        for row in left:
+            if row.pointer.text not in moved:
+                moved[row.pointer.text] = self._f.element(row.pointer, k * terms.left_step, F32.scalar)
+        return [row._replace(pointer=moved[row.pointer.text]) for row in left]
 
-    def _add_term(self, left: Sequence[LlvmValue], columns: Columns, sums: list[list[Variable]]) -> None:
+    def _add_term(self, left: Sequence[LeftRow], columns: Columns, sums: list[list[Variable]]) -> None:
         f = self._f
         vectors = [columns.vector(n) for n in range(columns.vectors)]
-        for pointer, of_row in zip(left, sums, strict=True):
-            x = f.splat(f.load(pointer, F32), self._type.lanes)
+        for (pointer, offset), of_row in zip(left, sums, strict=True):
+            x = f.load(f.element_beside(pointer, f.integer(0), offset, F32.scalar), F32)
             for column, s in zip(vectors, of_row, strict=True):
-                s.set(self._multiply_add(f, x, column, s.get()))
+                s.set(self._multiply_add(f, f.splat(x, column.type.lanes), column, s.get()))

@@ -50,6 +50,11 @@ class StoredColumns:
         """The number of vectors."""
         return self._count
 
+    def type_of(self, n: int) -> LlvmType:
+        """Returns the type of a vector; see `Columns`."""
+        del n
+        return self._type
+
     def rounds(self, terms: int | None) -> tuple[int, ...]:
         """Returns how many terms are added in a round: those that share words, then the others."""
         group = self._factor.group

@@ -27,7 +27,15 @@ from commonir.runtime.kernel_graph.strips import even_part
 from commonir.runtime.native.contraction_code import Plan, factor_matrix
 from commonir.runtime.native.expression_code import Buffer
 from commonir.runtime.native.kernel_code import KernelCode
-from commonir.runtime.native.product_tiles import Columns, PlainColumns, ProductTile, TermRange, in_panels, tile_of
+from commonir.runtime.native.product_tiles import (
+    Columns,
+    LeftRow,
+    PlainColumns,
+    ProductTile,
+    TermRange,
+    in_panels,
+    tile_of,
+)
 
 Array = NDArray[Any]
 Matrix = tuple[tuple[float, ...], ...]
@@ -247,10 +255,11 @@ class WinogradCode:
 
     def _tile(self, left: LlvmValue, columns: Columns, out: LlvmValue, i: LlvmValue) -> None:
         f, lanes = self._f, self._lanes
-        pointers = [f.element(left, (i + r) * self._channels, F32.scalar) for r in range(self.tile.rows)]
+        first = f.element(left, i * self._channels, F32.scalar)
+        rows = [LeftRow(first, r * self._channels) for r in range(self.tile.rows)]
         channels = f.integer(self._w.count(self._w.channel))
         terms = [TermRange(channels, f.integer(1))]
-        for r, of_row in enumerate(ProductTile(f, lanes).sums(pointers, columns, terms)):
+        for r, of_row in enumerate(ProductTile(f).sums(rows, columns, terms)):
             for v, x in enumerate(of_row):
                 f.store(x, f.element(out, (i + r) * self._columns + v * lanes, F32.scalar))
 
