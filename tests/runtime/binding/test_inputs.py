@@ -245,7 +245,7 @@ def test_random_inputs_that_memory_does_not_hold_are_a_diagnostic(monkeypatch: p
     def fail(*_: object, **__: object) -> None:
         raise MemoryError("unable to allocate")
 
-    monkeypatch.setattr("commonir.inputs.random_inputs.random_inputs", fail)
+    monkeypatch.setattr(np.random, "PCG64", fail)
     text = '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) { y = Abs (x) }'
     module = cir.loads(text, format="onnxtxt")
     with pytest.raises(DiagnosticError, match="E0711"):
