@@ -23,7 +23,7 @@ Call = Callable[[OnKernel | None], None]
 
 
 def moving_tensors(program: GraphProgram) -> dict[str, TensorSpec]:
-    """Returns the tensors that loops and branches write, which are no results of graphs."""
+    """Returns the tensors that loops and branches write, which are not results of graphs."""
     names: list[str] = []
     for part in walk_parts(program.parts):
         match part:
