@@ -96,6 +96,22 @@ def from_table(k: int, n: int, element: ElementType, entry: ElementType = f32) -
     return Weights(value, decoded, element.bits)
 
 
+def from_tables(k: int, n: int, element: ElementType, groups: int, entry: int = 1) -> Weights:
+    """Returns positions in a table for each group of terms, whose entries are numbers of several terms."""
+    q = codes(element, (k // entry, n))
+    tables = RANDOM.standard_normal((groups, 1 << element.bits, entry)).astype(np.float32)
+    group = np.repeat(np.arange(groups), k // entry // groups)
+    decoded = tables[group[:, None], q].swapaxes(1, 2).reshape(k, n)
+
+    def value(is_transposed: bool) -> Value:
+        shape = (1, groups) if is_transposed else (groups, 1)
+        stored = constant(q.T if is_transposed else q, element)
+        along = None if entry == 1 else int(is_transposed)
+        return core.table_lookup(stored, constant(tables.reshape(*shape, -1, entry), f32), along)
+
+    return Weights(value, decoded.astype(np.float64), 6.5)
+
+
 FORMS: dict[str, Callable[[int, int], Weights]] = {
     "f16": half,
     "bf16": lambda k, n: half(k, n, bf16),
@@ -112,6 +128,8 @@ FORMS: dict[str, Callable[[int, int], Weights]] = {
     "table of 16 halves": lambda k, n: from_table(k, n, u4, f16),
     "table of 64": lambda k, n: from_table(k, n, u6),
     "table of 256": lambda k, n: from_table(k, n, u8),
+    "tables of 3 groups": lambda k, n: from_tables(k, n, u4, 3),
+    "vectors of 3": lambda k, n: from_tables(k, n, u4, 1, 3),
     "table of 256 halves": lambda k, n: from_table(k, n, u8, f16),
 }
 

@@ -52,7 +52,9 @@ def decode_factors(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], rang
 def _is_decoded(e: Expr, constants: Mapping[str, Array]) -> bool:
     if not is_stored(e, constants):
         return False
-    return not isinstance(e, Access) or constants[e.tensor.name].dtype != np.float32
+    if not isinstance(e, Access) or any(isinstance(p, Expr) for p in e.at):
+        return True
+    return constants[e.tensor.name].dtype != np.float32
 
 
 def _plans(

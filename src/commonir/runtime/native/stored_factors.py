@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
-from commonir.ir.types import ElementType
+from commonir.ir.types import ElementType, i32
 from commonir.llvm.scalar_functions import NotCompiled
 from commonir.llvm.target import Target
-from commonir.notation import Access, Apply, Cast, Const, Expr, Kernel, Tensor, free, index, replace, walk
+from commonir.notation import Access, Apply, Cast, Const, Expr, Kernel, Tensor, free, index, lift, replace, walk
 from commonir.runtime.interpreter.evaluation import evaluate_kernel, rounds_to_half
 from commonir.runtime.kernel_graph.factors import elements_of, factor_of
 from commonir.runtime.kernel_graph.layouts import layout_of
 from commonir.runtime.native.product_tiles import in_panels
 from commonir.runtime.values import compute_dtype, declared_dtype
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, floor_div, modulo
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -47,6 +47,9 @@ LEAST_GAIN = 0.8
 """A factor is read as it is stored if that takes at most so much of the memory of single precision."""
 
 _CODES = "codes"
+
+_CODE = "code"
+"""The index of all codes."""
 
 
 class Part(NamedTuple):
@@ -72,7 +75,7 @@ class Part(NamedTuple):
     @property
     def bits(self) -> int:
         """The bits of a code."""
-        return 8 if self.in_planes else max(1, (self.codes - 1).bit_length())
+        return 8 if self.in_planes else _bits_of(self.codes)
 
     @property
     def is_signed(self) -> bool:
@@ -85,17 +88,27 @@ class Part(NamedTuple):
         return WORD_BITS // self.bits if self.storage == "i32" else 1
 
 
+def _bits_of(codes: int) -> int:
+    """Returns the bits of a code of which there are so many: those of one that is stored in words, if one is."""
+    least = max(1, (codes - 1).bit_length())
+    return next((bits for bits in _PACKED_BITS if bits >= least), least)
+
+
 class Table(NamedTuple):
-    """An expression of one code, as a table of its values. It is in `registers`, or in memory if that is 0."""
+    """An expression of one code, as a table of its values. It is in `registers`, or in memory if that is 0.
+
+    `lookup` is the expression as a function of the index `code`, or of the code.
+    """
 
     expr: Expr
     code: Part
     registers: int
+    lookup: Expr
 
     @property
     def sources(self) -> tuple[str, ...]:
         """The constants that its numbers are computed from."""
-        return tuple([name for name in _sources(_of_all_codes(self.expr, self.code)) if name != _CODES])
+        return tuple([name for name in _sources(_of_all_codes(self.lookup, self.code)) if name != _CODES])
 
     def numbers(self, arrays: Arrays) -> Array:
         """Returns the numbers for all codes: the same ones again up to a full register, or by their bytes."""
@@ -106,7 +119,7 @@ class Table(NamedTuple):
         else:
             codes = np.minimum(codes, part.codes - 1)
         codes = codes.astype(compute_dtype(part.expr.dtype))
-        kernel = Kernel((index("code"),), _of_all_codes(self.expr, part))
+        kernel = Kernel((index(_CODE),), _of_all_codes(self.lookup, part))
         values = evaluate_kernel(kernel, {"code": len(codes)}, {**decoded_arrays(arrays), _CODES: codes}, compute_dtype)
         if part.in_planes:
             return np.ascontiguousarray(values.astype(np.float32).view(np.uint8).reshape(len(codes), -1).T)
@@ -375,27 +388,28 @@ class _Finder:
 
     def _code(self, e: Expr, codes: int) -> Part:
         depth, has_columns = _depth(e, self._sums), self._column in free(e)
-        bits = max(1, (codes - 1).bit_length())
-        is_packed = bits in _PACKED_BITS and depth == len(self._sums) - 1 and has_columns
+        is_packed = _bits_of(codes) in _PACKED_BITS and depth == len(self._sums) - 1 and has_columns
         return Part(e, codes, "i32" if is_packed else "i8", depth, has_columns)
 
     def _table(self, e: Expr) -> Table | None:
         """Returns an expression as a table; None if it does not follow from one code of a few bits."""
         if e.dtype.kind != "float" or e.dtype.bits > 32:
             return None
-        codes = list(dict.fromkeys(self._codes(e)))
-        if len(codes) != 1 or codes[0] is None:
+        found = list(dict.fromkeys(self._codes(e)))
+        if len(found) != 1 or found[0] is None:
             return None
-        code, count, is_lookup = codes[0]
+        code, count, by_code = found[0]
+        reads = [] if by_code is None else [x for x in walk(e) if isinstance(x, Access) and _has_code(x)]
+        lookup = e if by_code is None else replace(e, dict.fromkeys(reads, by_code))
         part = self._code(code, count)
-        if is_lookup and part.bits > _PACKED_BITS[-1]:
-            return self._table_by_bytes(e, part)
+        if by_code is not None and part.bits > _PACKED_BITS[-1]:
+            return self._table_by_bytes(e, part, lookup)
         registers = self._registers(1 << part.bits)
-        if part.depth < 0 or part.bits > 8 or not (registers or is_lookup):
+        if part.depth < 0 or part.bits > 8 or not (registers or by_code is not None):
             return None
-        return Table(e, part, registers)
+        return Table(e, part, registers, lookup)
 
-    def _table_by_bytes(self, e: Expr, code: Part) -> Table | None:
+    def _table_by_bytes(self, e: Expr, code: Part, lookup: Expr) -> Table | None:
         """Returns a table of more numbers than registers hold, if an instruction looks up bytes.
 
         Elsewhere gathers take longer than reading decoded numbers.
@@ -404,7 +418,7 @@ class _Finder:
         is_each = code.depth == len(self._sums) - 1 and code.has_columns
         if not has_instruction or not is_each or code.codes > BYTE_PLANES:
             return None
-        return Table(e, code._replace(storage="i32", in_planes=True), 4 * BYTE_PLANES // (4 * PERMUTED))
+        return Table(e, code._replace(storage="i32", in_planes=True), 4 * BYTE_PLANES // (4 * PERMUTED), lookup)
 
     def _registers(self, numbers: int) -> int:
         """Returns how many registers hold a table from which an instruction takes all lanes; 0 if there is none."""
@@ -413,23 +427,55 @@ class _Finder:
             return max(1, numbers // lanes)
         return 2 if self._target.has("avx2") and lanes == PERMUTED // 2 and numbers <= PERMUTED else 0
 
-    def _codes(self, e: Expr) -> Iterator[tuple[Expr, int, bool] | None]:
-        """Yields the codes in an expression, how many there are, and whether they are positions; None for others."""
+    def _codes(self, e: Expr) -> Iterator[tuple[Expr, int, Expr | None] | None]:
+        """Yields the codes in an expression, how many there are, and what one looks up; None for what has none."""
         match e:
             case Const():
                 return
-            case Access(tensor=tensor, at=at):
-                positions = [(n, p) for n, p in enumerate(at) if isinstance(p, Expr)]
-                if len(positions) == 1 and not tensor.steps and all(isinstance(p, Expr) or p == 0 for p in at):
-                    axis, p = positions[0]
-                    size = tensor.shape[axis]
-                    yield (p, size, True) if isinstance(size, int) else None
-                elif not positions and e.dtype.is_integer and e.dtype.bits <= 4:
-                    yield e, 1 << e.dtype.bits, False
-                else:
-                    yield None
+            case Access() if _has_code(e):
+                yield _position(e)
+            case Access():
+                yield (e, 1 << e.dtype.bits, None) if e.dtype.is_integer and e.dtype.bits <= 4 else None
             case Cast() | Apply():
                 for c in _operands(e):
                     yield from self._codes(c)
             case _:
                 yield None
+
+
+def _has_code(a: Access) -> bool:
+    """Returns whether a table is read at a position that is read from data."""
+    return any(isinstance(p, Expr) for p in a.at)
+
+
+def _is_inside(code: Expr, size: int) -> bool:
+    """Returns whether a position is inside of an axis by its type."""
+    while isinstance(code, Cast):
+        code = code.body
+    return code.dtype.kind == "uint" and 1 << code.dtype.bits <= size
+
+
+def _position(a: Access) -> tuple[Expr, int, Expr] | None:
+    """Returns the position in a small table as one number, how many there are, and what is read by that number.
+
+    The number is a code, or a code with the number of a table or the number of an element of an entry.
+    """
+    axes = [n for n, p in enumerate(a.at) if isinstance(p, Expr) or p != 0]
+    sizes = [size for size in a.tensor.shape if isinstance(size, int)]
+    codes = [(p, n) for p, n in zip(a.at, sizes, strict=False) if isinstance(p, Expr)]
+    if a.tensor.steps or len(sizes) < len(a.at) or len(codes) != 1:
+        return None
+    count = prod([sizes[n] for n in axes])
+    if count > BYTE_PLANES or count < prod(sizes) or (len(axes) > 1 and not _is_inside(*codes[0])):
+        return None
+    number: Expr | None = None
+    at: list[Dim] = [0] * len(sizes)
+    below = count
+    for n in axes:
+        p = a.at[n]
+        here = p if len(axes) == 1 and isinstance(p, Expr) else Cast(p, i32) if isinstance(p, Expr) else lift(p, i32)
+        number = here if number is None else Apply("add", (Apply("multiply", (number, lift(sizes[n], i32))), here))
+        below //= sizes[n]
+        at[n] = modulo(floor_div(index(_CODE), below), sizes[n])
+    assert number is not None
+    return number, count, Access(a.tensor, at)
