@@ -153,8 +153,4 @@ class LoadedImage:
     def function(self, name: str, parameters: int) -> Callable[..., None]:
         """Returns a function whose parameters are addresses and integers of 64 bits."""
         prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * parameters)
-        return prototype(self.address(name))
-
-    def address(self, name: str) -> int:
-        """Returns the address of a function."""
-        return self._start + self._functions[name]
+        return prototype(self._start + self._functions[name])

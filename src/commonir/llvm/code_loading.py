@@ -17,10 +17,6 @@ class CodeLibrary(Protocol):
         """Returns a function whose parameters are addresses and integers of 64 bits."""
         ...
 
-    def address(self, name: str) -> int:
-        """Returns the address of a function."""
-        ...
-
 
 def loaded_code(object_code: bytes, target: Target) -> CodeLibrary:
     """Returns the functions of an object file. Raises: DiagnosticError (E0705 where it takes llvmlite)."""

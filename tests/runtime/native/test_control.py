@@ -217,6 +217,32 @@ def test_weights_of_layers_are_packed_inside_of_loops_and_branches() -> None:
     check(module, {"c": YES, "x": normal(3, 48)}, {"c": NO, "x": normal(3, 48)})
 
 
+def test_what_watches_a_run_is_told_of_kernels_in_loops_and_may_end_it() -> None:
+    """An error in a function that is called after kernels ends the run; the next one is as any other."""
+
+    def build(x: Value, n: Value) -> Sequence[Value]:
+        return (counted(n, core.exp(x), core.tanh),)
+
+    module, inputs = program(build, {"x": ROW, "n": COUNT}), {"x": normal(4), "n": np.array(5, np.int32)}
+    (times,) = [t for t in ENGINE.operation_times(module, None, inputs, EngineOptions(), 1) if "tanh" in t.operation]
+    assert times.seconds > 0
+    executable = ENGINE.prepare(module)
+    (step,) = executable.steps_of(module.main.body)
+    assert isinstance(step, GraphStep)
+    seen: list[str] = []
+
+    def until_the_third(_: str, origins: tuple[tuple[str, str], ...]) -> None:
+        seen.extend([operation for operation, _ in origins if operation == "core.tanh"])
+        if len(seen) == 3:
+            raise TimeoutError
+
+    arrays = [inputs[v.name] for v in step.inputs]
+    with pytest.raises(TimeoutError):
+        step.graph.run(arrays, {}, until_the_third)
+    assert len(seen) == 3
+    check(module, inputs)
+
+
 @pytest.mark.parametrize("threads", [2, 3])
 def test_threads_share_what_is_in_loops_and_branches(threads: int) -> None:
     w = normal(256, 256) * np.float32(0.05)

@@ -176,6 +176,19 @@ def test_positions_outside_of_a_tensor_are_errors(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_loops_and_branches_are_stored_with_what_is_around_them(tmp_path: Path) -> None:
+    path = tmp_path / "loop.onnx"
+    step = "(int64 i, bool go, float[4] v) => (bool on, float[4] w) { on = Identity(go) w = Add(v, x) }"
+    body = f"t = Constant <value = bool {{1}}> () z = Relu(x) y = Loop <body = g1 {step}> (n, t, z)"
+    write_model(path, "float[4] x, int64 n", "float[4] y", body)
+    x = normal(4)
+    for count in (3, 0, 2):
+        actual = result_of(prepared(path), x=x, n=np.array(count))
+        np.testing.assert_allclose(actual, np.maximum(x, 0) + count * x, rtol=1e-6)
+        assert is_cached(prepared(path))
+
+
+@pytest.mark.usefixtures("folder")
 def test_outputs_do_not_share_memory(tmp_path: Path) -> None:
     path = tmp_path / "outputs.onnx"
     write_model(path, "float[4] x", "float[4] y, float[2] c", "y = Relu(x) c = Constant <value = float[2] {1, 2}> ()")

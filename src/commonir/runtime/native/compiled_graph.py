@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +77,10 @@ class CompiledGraph:
         memory_limit_bytes: int | None = None,
     ) -> None:
         self._program = program
+        known = {*program.constants, *[t.name for t in program.inputs]}
+        names = [t.name for t in program.outputs]
+        # See `PreparedGraph`.
+        self.is_output_new = [name not in known and names.count(name) == 1 for name in names]
         self._memory_limit_bytes = memory_limit_bytes
         self._threads = threads
         self._numbers = {name: n for n, name in enumerate(program.table)}
@@ -97,13 +100,6 @@ class CompiledGraph:
         """The program."""
         return self._program
 
-    @cached_property
-    def is_output_new(self) -> Sequence[bool]:
-        """Whether each output is computed; see `PreparedGraph`."""
-        known = {*self._program.constants, *[t.name for t in self._program.inputs]}
-        names = [t.name for t in self._program.outputs]
-        return [name not in known and names.count(name) == 1 for name in names]
-
     def run(self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None) -> list[Array]:
         """Returns the outputs for arrays of the inputs and values of the symbols.
 
@@ -112,7 +108,7 @@ class CompiledGraph:
         memory is needed than the limit.
         """
         program = self._program
-        buffers = self._buffers_for_dims(dims)
+        buffers = self._buffers_for(tuple([dims[s] for s in program.symbols]))
         # Keeps copies alive until the end of the run.
         inputs = [np.ascontiguousarray(a) for a in arrays]
         computed = {n: self._outputs.array(n, shape, dtype) for n, (shape, dtype) in buffers.outputs.items()}
@@ -193,9 +189,6 @@ class CompiledGraph:
     def _is_shared(self, buffers: Buffers) -> bool:
         """Returns whether threads share the work of a run."""
         return self._team is not None and buffers.cost >= SHARED_COST
-
-    def _buffers_for_dims(self, dims: Mapping[str, int]) -> Buffers:
-        return self._buffers_for(tuple([dims[s] for s in self._program.symbols]))
 
     def _buffers_for(self, key: tuple[int, ...]) -> Buffers:
         result = self._buffers.get(key)
