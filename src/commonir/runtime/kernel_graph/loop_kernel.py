@@ -6,6 +6,7 @@ that every address steps through as through one are merged, and axes are in the 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Container, Mapping, Sequence
 from itertools import count
 
@@ -19,6 +20,7 @@ from commonir.notation import (
     Guard,
     Join,
     Kernel,
+    Padded,
     Position,
     Tensor,
     Visit,
@@ -60,12 +62,12 @@ class Read(NamedTuple):
 
 
 def read_of(e: Access, layouts: Layouts, extents: Mapping[str, Dim]) -> Read:
-    """Returns the address of an access. Names of data positions are the same for equal accesses."""
+    """Returns the address of an access. Names of data positions are the same for equal accesses, and no others."""
     tensor, data = e.tensor, list[DataPosition]()
     at: list[Dim] = []
     for axis, p in enumerate(e.at):
         if isinstance(p, Expr):
-            data.append(DataPosition(f"data{id(e)}.{axis}", p, axis, tensor.shape[axis]))
+            data.append(DataPosition(f"data{_digest((e, axis))}", p, axis, tensor.shape[axis]))
             at.append(index(data[-1].name))
         else:
             at.append(p)
@@ -86,6 +88,24 @@ def read_of(e: Access, layouts: Layouts, extents: Mapping[str, Dim]) -> Read:
         guards = tuple([g for g in guards if not _is_in_border(g, where, stretches, layout, extents)])
     guards = tuple([g for g in guards if not _always_holds(g, extents)])
     return Read(address, guards, tuple(data))
+
+
+def _digest(value: object) -> str:
+    """Returns a short text that only equal accesses have: the same in every process, unlike the place in memory."""
+    return hashlib.sha256(_text_of(value).encode()).hexdigest()[:24]
+
+
+def _text_of(value: object) -> str:
+    match value:
+        case Expr() | Tensor() | Padded() | Dilated() | Flat():
+            parts = [getattr(value, name) for name in getattr(type(value), "__match_args__", ())]
+            element = value.dtype if isinstance(value, Expr) else ""
+            return f"{type(value).__name__}:{element}({_text_of(tuple(parts))})"
+        case tuple():
+            items: tuple[object, ...] = value  # pyright: ignore[reportUnknownVariableType]  of anything
+            return f"({','.join([_text_of(x) for x in items])})"
+        case _:
+            return repr(value)
 
 
 def _always_holds(g: Guard, extents: Mapping[str, Dim]) -> bool:
