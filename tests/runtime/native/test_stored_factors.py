@@ -112,6 +112,23 @@ def from_tables(k: int, n: int, element: ElementType, groups: int, entry: int = 
     return Weights(value, decoded.astype(np.float64), 6.5)
 
 
+def by_columns(k: int, n: int, element: ElementType, columns: int) -> Weights:
+    """Returns positions in a table for each group of columns, of which the last one may be cut off."""
+    groups = -(-n // columns)
+    q = codes(element, (k, groups * columns))
+    tables = RANDOM.standard_normal((groups, 1 << element.bits)).astype(np.float32)
+    decoded = tables[np.arange(groups * columns) // columns, q][:, :n]
+
+    def value(is_transposed: bool) -> Value:
+        shape = (groups, 1) if is_transposed else (1, groups)
+        stored = constant(q.T if is_transposed else q, element)
+        y = core.table_lookup(stored, constant(tables.reshape(*shape, -1, 1), f32))
+        ends = (n, k) if is_transposed else (k, n)
+        return core.slice(y, (0, 0), ends, (1, 1)) if groups * columns > n else y
+
+    return Weights(value, decoded.astype(np.float64), 7)
+
+
 FORMS: dict[str, Callable[[int, int], Weights]] = {
     "f16": half,
     "bf16": lambda k, n: half(k, n, bf16),
@@ -130,6 +147,8 @@ FORMS: dict[str, Callable[[int, int], Weights]] = {
     "table of 256": lambda k, n: from_table(k, n, u8),
     "tables of 3 groups": lambda k, n: from_tables(k, n, u4, 3),
     "vectors of 3": lambda k, n: from_tables(k, n, u4, 1, 3),
+    "tables of 3 bits by 4 columns": lambda k, n: by_columns(k, n, u3, 4),
+    "tables of 4 bits by 32 columns": lambda k, n: by_columns(k, n, u4, 32),
     "table of 256 halves": lambda k, n: from_table(k, n, u8, f16),
 }
 

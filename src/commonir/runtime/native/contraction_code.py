@@ -217,7 +217,7 @@ def _plan(
     if any(i in b.steps for i in plan.batch):
         return None
     has_one_row = all(kernel.extents[i] == 1 for i in plan.rows)
-    stored = stored_factor(right, plan.sums, column, kernel.extents, constants, target, has_one_row=has_one_row)
+    stored = stored_factor(right, plan.sums, column, kernel.extents, target, has_one_row=has_one_row)
     return None if stored is None else plan._replace(stored=stored)
 
 

@@ -14,6 +14,9 @@ from commonir.runtime.native.stored_factors import PERMUTED, Part, StoredFactor,
 Values = Mapping[tuple[Expr, int], LlvmValue]
 Pointers = Mapping[Part | Table, LlvmValue]
 
+_REGISTER = -1
+"""The number of the first register of a table among the vectors of its expression, from which others go down."""
+
 
 class StoredColumns:
     """The columns of a panel at a term; see `Columns`.
@@ -67,9 +70,9 @@ class StoredColumns:
         values = dict(self._values)
         for table in self._factor.tables:
             type = self._bytes if table.code.in_planes else self._type
-            for n in range(table.registers):
+            for n in range(table.registers * (self._count if table.vectors else 1)):
                 pointer = self._f.element(self._pointers[table], self._f.integer(n * self._lanes), F32.scalar)
-                values[table.expr, n - table.registers] = self._f.load(pointer, type)
+                values[table.expr, _REGISTER - n] = self._f.load(pointer, type)
         return self._with_constants(self._pointers, values, -1)
 
     def factors_behind(self) -> list[LlvmValue] | None:
@@ -190,6 +193,11 @@ class StoredColumns:
             return word.shift_left(32 - bits - low).shift_right(32 - bits, is_signed=True)
         return word.shift_right(low, is_signed=False) & ((1 << bits) - 1)
 
+    def _registers(self, table: Table, n: int) -> list[LlvmValue]:
+        """Returns the registers that hold a table for a vector of columns."""
+        first = n * table.registers if table.vectors else 0
+        return [self._values[table.expr, _REGISTER - first - m] for m in range(table.registers)]
+
     def _looked_up(self, table: Table, n: int) -> LlvmValue:
         f = self._f
         if table.code.in_planes:
@@ -199,7 +207,7 @@ class StoredColumns:
             every = f.constant(self._type.of("i1"), 1)
             wide = f.splat(codes, self._lanes)
             return f.gather(self._pointers[table], wide, every, f.constant(self._type, 0.0))
-        numbers = [self._values[table.expr, m - table.registers] for m in range(table.registers)]
+        numbers = self._registers(table, n)
         codes = f.splat(codes, self._lanes)
         return _permuted(f, numbers, codes)
 
@@ -208,7 +216,7 @@ class StoredColumns:
         numbers = self._numbers.get((table.expr, n))
         if numbers is None:
             codes = f.reinterpreted(self._words[table.code.expr, n], self._bytes)
-            registers = [self._values[table.expr, m - table.registers] for m in range(table.registers)]
+            registers = self._registers(table, n)
             planes = [_byte_plane(f, registers[p : p + 4], codes) for p in range(0, table.registers, 4)]
             numbers = self._numbers[table.expr, n] = _joined(f, planes)
         return numbers[self._term]
@@ -266,4 +274,7 @@ def columns_of(
     for p in factor.parts:
         if p.has_columns:
             here[p] = f.element(here[p], j * factor.elements(p), p.storage)
+    for t in factor.tables:
+        if t.vectors:
+            here[t] = f.element(here[t], j * t.registers, F32.scalar)
     return StoredColumns(f, lanes, factor, vectors, here, {}, {}, {}).prepared()

@@ -25,7 +25,7 @@ from commonir.runtime.kernel_graph.factors import elements_of, factor_of
 from commonir.runtime.kernel_graph.layouts import layout_of
 from commonir.runtime.native.product_tiles import in_panels
 from commonir.runtime.values import compute_dtype, declared_dtype
-from commonir.symbolic import Dim, floor_div, modulo
+from commonir.symbolic import Dim, floor_div, modulo, names, substitute
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -50,6 +50,9 @@ _CODES = "codes"
 
 _CODE = "code"
 """The index of all codes."""
+
+_VECTOR = "vector"
+"""The index of all vectors of columns."""
 
 
 class Part(NamedTuple):
@@ -97,13 +100,15 @@ def _bits_of(codes: int) -> int:
 class Table(NamedTuple):
     """An expression of one code, as a table of its values. It is in `registers`, or in memory if that is 0.
 
-    `lookup` is the expression as a function of the index `code`, or of the code.
+    `lookup` is the expression as a function of the index `code`, or of the code. If each vector of columns has a table
+    of its own, `vectors` is the number of those, else 0.
     """
 
     expr: Expr
     code: Part
     registers: int
     lookup: Expr
+    vectors: int = 0
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -119,11 +124,12 @@ class Table(NamedTuple):
         else:
             codes = np.minimum(codes, part.codes - 1)
         codes = codes.astype(compute_dtype(part.expr.dtype))
-        kernel = Kernel((index(_CODE),), _of_all_codes(self.lookup, part))
-        values = evaluate_kernel(kernel, {"code": len(codes)}, {**decoded_arrays(arrays), _CODES: codes}, compute_dtype)
+        kernel = Kernel((index(_VECTOR), index(_CODE)), _of_all_codes(self.lookup, part))
+        extents = {_VECTOR: max(self.vectors, 1), _CODE: len(codes)}
+        values = evaluate_kernel(kernel, extents, {**decoded_arrays(arrays), _CODES: codes}, compute_dtype)
         if part.in_planes:
             return np.ascontiguousarray(values.astype(np.float32).view(np.uint8).reshape(len(codes), -1).T)
-        return np.tile(values.astype(np.float32), max(1, PERMUTED // len(codes)))
+        return np.tile(values.astype(np.float32), (1, max(1, PERMUTED // len(codes)))).reshape(-1)
 
 
 def _of_all_codes(expr: Expr, part: Part) -> Expr:
@@ -169,7 +175,9 @@ class StoredFactor(NamedTuple):
     def registers(self) -> tuple[int, int]:
         """The registers that a tile needs besides the sums: in all, and for each vector of columns."""
         words = sum([p.codes_in_word if p.in_planes else 1 for p in self.parts if p.codes_in_word > 1])
-        return 1 + sum([t.registers for t in self.tables]), 1 + words + len(self.constant_parts())
+        of_vectors = sum([t.registers for t in self.tables if t.vectors])
+        fixed = sum([t.registers for t in self.tables]) - of_vectors
+        return 1 + fixed, 1 + of_vectors + words + len(self.constant_parts())
 
     @property
     def is_costly(self) -> bool:
@@ -305,7 +313,6 @@ def stored_factor(
     sums: Sequence[str],
     column: str,
     extents: Mapping[str, Dim],
-    constants: Mapping[str, Array],
     target: Target,
     *,
     has_one_row: bool,
@@ -321,7 +328,7 @@ def stored_factor(
     between = None
     if has_one_row and len(sums) > 1:
         inside, between = _split(inside, sums, len(sums) - 1)
-    finder = _Finder(tuple(sums), column, constants, target)
+    finder = _Finder(tuple(sums), column, sizes[column], target)
     if not all(finder.found(e) for e in (inside, between, behind) if e is not None):
         return None
     parts = tuple(dict.fromkeys(finder.parts))
@@ -349,10 +356,10 @@ def _split(e: Expr, sums: Sequence[str], depth: int) -> tuple[Expr, Expr | None]
 class _Finder:
     """Finds the parts and tables of expressions."""
 
-    def __init__(self, sums: tuple[str, ...], column: str, constants: Mapping[str, Array], target: Target) -> None:
+    def __init__(self, sums: tuple[str, ...], column: str, columns: int, target: Target) -> None:
         self._sums = sums
         self._column = column
-        self._constants = constants
+        self._columns = columns
         self._target = target
         self.parts: list[Part] = []
         self.tables: list[Table] = []
@@ -402,12 +409,13 @@ class _Finder:
         reads = [] if by_code is None else [x for x in walk(e) if isinstance(x, Access) and _has_code(x)]
         lookup = e if by_code is None else replace(e, dict.fromkeys(reads, by_code))
         part = self._code(code, count)
+        vectors = -(-self._columns // self._target.lanes()) if _VECTOR in free(lookup) else 0
         if by_code is not None and part.bits > _PACKED_BITS[-1]:
-            return self._table_by_bytes(e, part, lookup)
+            return None if vectors else self._table_by_bytes(e, part, lookup)
         registers = self._registers(1 << part.bits)
-        if part.depth < 0 or part.bits > 8 or not (registers or by_code is not None):
+        if part.depth < 0 or part.bits > 8 or not (registers or (by_code is not None and not vectors)):
             return None
-        return Table(e, part, registers, lookup)
+        return Table(e, part, registers, lookup, vectors)
 
     def _table_by_bytes(self, e: Expr, code: Part, lookup: Expr) -> Table | None:
         """Returns a table of more numbers than registers hold, if an instruction looks up bytes.
@@ -433,7 +441,7 @@ class _Finder:
             case Const():
                 return
             case Access() if _has_code(e):
-                yield _position(e)
+                yield self._position_in_columns(e) or _position(e)
             case Access():
                 yield (e, 1 << e.dtype.bits, None) if e.dtype.is_integer and e.dtype.bits <= 4 else None
             case Cast() | Apply():
@@ -441,6 +449,36 @@ class _Finder:
                     yield from self._codes(c)
             case _:
                 yield None
+
+    def _position_in_columns(self, a: Access) -> tuple[Expr, int, Expr] | None:
+        """Returns the position in the tables that a vector of columns reads, each column one of them; see `_position`.
+
+        The number is a code, with the number of the table among those of the vector.
+        """
+        axes = [n for n, p in enumerate(a.at) if not isinstance(p, Expr) and p != 0]
+        of_code = [n for n, p in enumerate(a.at) if isinstance(p, Expr)]
+        sizes = [size for size in a.tensor.shape if isinstance(size, int)]
+        if a.tensor.steps or len(sizes) < len(a.at) or len(axes) != 1 or len(of_code) != 1:
+            return None
+        table, code = a.at[axes[0]], a.at[of_code[0]]
+        size = sizes[of_code[0]]
+        assert not isinstance(table, Expr)
+        assert isinstance(code, Expr)
+        if names(table) != (self._column,) or not _is_inside(code, size):
+            return None
+        lanes, column = self._target.lanes(), index(self._column)
+        local = table - substitute(table, {self._column: floor_div(column, lanes) * lanes})
+        kernel = Kernel((column,), lift(local, i32))
+        numbers = evaluate_kernel(kernel, {self._column: self._columns}, {}, compute_dtype)
+        count = (int(numbers.max()) + 1) * size
+        if numbers.min() < 0 or not self._registers(1 << _bits_of(count)):
+            return None
+        at: list[Dim] = [0] * len(sizes)
+        first = substitute(table, {self._column: index(_VECTOR) * lanes})
+        at[axes[0]] = modulo(first + floor_div(index(_CODE), size), sizes[axes[0]])
+        at[of_code[0]] = modulo(index(_CODE), size)
+        number = Apply("add", (Apply("multiply", (lift(local, i32), lift(size, i32))), Cast(code, i32)))
+        return number, count, Access(a.tensor, at)
 
 
 def _has_code(a: Access) -> bool:
