@@ -14,7 +14,7 @@ from commonir.base.arrays import release_pages
 BYTES = 1 << 21
 
 
-def _resident_kilobytes(path: Path) -> int:
+def resident_kilobytes(path: Path) -> int:
     """Returns the memory that the mappings of a file take in this process."""
     lines = Path("/proc/self/smaps").read_text().splitlines()
     starts = [n for n, line in enumerate(lines) if line.endswith(str(path))]
@@ -31,9 +31,9 @@ def test_pages_of_a_mapped_array_are_given_back_and_read_again(tmp_path: Path) -
         content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     array = np.frombuffer(memoryview(content)[100:-100], np.uint8)
     assert array.sum() == expected[100:-100].sum()
-    assert _resident_kilobytes(path) >= BYTES >> 10
+    assert resident_kilobytes(path) >= BYTES >> 10
     release_pages(array[: BYTES // 2])
-    assert _resident_kilobytes(path) <= (BYTES >> 11) + 2 * (mmap.PAGESIZE >> 10)
+    assert resident_kilobytes(path) <= (BYTES >> 11) + 2 * (mmap.PAGESIZE >> 10)
     np.testing.assert_array_equal(array, expected[100:-100])
 
 

@@ -16,7 +16,7 @@ import mmap
 import os
 import struct
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -142,15 +142,11 @@ def _write_entry(file: BinaryIO, key: str, description: Mapping[str, Any], secti
         file.seek(-file.tell() % ALIGNMENT, os.SEEK_CUR)
         start = file.tell()
         write(file)
-        file.flush()
         size = file.tell() - start
-        places[name] = (start, size, "")
+        file.seek(start)
+        # In parts: as a whole it would be in memory besides what was written.
+        places[name] = (start, size, _digest(size, iter(lambda: memoryview(file.read(_HASHED_BYTES)), b"")))
     file.truncate()
-    if places:
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped, memoryview(mapped) as content:
-            for name, (start, size, _) in places.items():
-                with content[start : start + size] as section:
-                    places[name] = (start, size, digest(section))
     text = _description_bytes(key, description, places).ljust(room)
     file.seek(0)
     file.write(_HEAD.pack(_MAGIC, room, hashlib.sha256(text).digest()) + text)
@@ -176,19 +172,21 @@ def _entry_of(content: memoryview, key: str) -> Entry | None:
     sections: dict[str, memoryview] = {}
     for name, (start, length, expected) in head["sections"].items():
         sections[name] = content[start : start + length]
-        if start + length > len(content) or digest(sections[name]) != expected:
+        if start + length > len(content) or _digest(length, (sections[name],)) != expected:
             return None
     return Entry(head["description"], sections)
 
 
-def digest(content: memoryview) -> str:
-    """Returns the SHA-256 of contents, for large ones that of the sums of their parts.
+def _digest(size: int, blocks: Iterable[memoryview]) -> str:
+    """Returns the SHA-256 of contents in blocks of `_HASHED_BYTES`, or in one; for large ones that of the sums of their
+    parts.
 
     Sums take a fifteenth of the time, and find every change of a bit, and blocks that were lost or moved.
     """
-    if len(content) < _HASHED_BYTES:
-        return hashlib.sha256(content).hexdigest()
-    part_bytes = 8 * _PART_WORDS
-    whole = len(content) // part_bytes * part_bytes
-    sums = np.frombuffer(content[:whole], np.uint64).reshape(-1, _PART_WORDS).sum(axis=1, dtype=np.uint64)
-    return hashlib.sha256(sums.tobytes() + content[whole:]).hexdigest()
+    result, part_bytes = hashlib.sha256(), 8 * _PART_WORDS
+    for block in blocks:
+        whole = 0 if size < _HASHED_BYTES else len(block) // part_bytes * part_bytes
+        sums = np.frombuffer(block[:whole], np.uint64).reshape(-1, _PART_WORDS).sum(axis=1, dtype=np.uint64)
+        result.update(sums.tobytes())
+        result.update(block[whole:])
+    return result.hexdigest()

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.arrays import release_pages
 from commonir.base.tuples import NamedTuple
 from commonir.runtime.kernel_graph.contraction import Roles, roles_of
 from commonir.runtime.numpy_engine.array_steps import Step
@@ -144,6 +145,7 @@ def _copied(x: Array, batch: int, rows: int, is_constant: bool, steps: list[Step
     copy = np.empty(x.shape, x.dtype)
     if is_constant:
         np.copyto(copy, x)
+        release_pages(x)
     else:
         steps.append(partial(np.copyto, copy, x))
     result = _matrices(copy, batch, rows)
@@ -156,9 +158,9 @@ def _read_along(x: Array) -> Array:
     rows, columns = x.shape[-2:]
     if prod(x.shape[:-2]) != 1 or rows == columns or x.strides[-1 if rows < columns else -2] == x.itemsize:
         return x
-    if rows < columns:
-        return np.ascontiguousarray(x)
-    return np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)
+    copy = np.ascontiguousarray(x) if rows < columns else np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)
+    release_pages(x)
+    return copy
 
 
 def _in_parts(left: Array, right: Array, out: Array, batch: int, summed: int) -> list[Step]:

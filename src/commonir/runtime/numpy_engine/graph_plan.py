@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.arrays import release_pages
 from commonir.base.codes import RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.runtime.interpreter.array_functions import convert
@@ -71,12 +72,19 @@ class PlannedGraph:
 
 
 def _as_computed(array: Array) -> Array:
-    """Returns a constant as BLAS and ufuncs read it: aligned, contiguous, and in single precision at least."""
+    """Returns a constant as BLAS and ufuncs read it: aligned, contiguous, and in single precision at least.
+
+    Of a copied constant, what it shows of a mapped file need not stay in memory.
+    """
     if array.dtype.kind in "fV" and array.dtype.itemsize < 4:
         out = np.empty(array.shape, np.float32)
         convert(array, out)
-        return out
-    return array if array.flags.aligned and array.flags.c_contiguous else np.array(array, order="C")
+    elif array.flags.aligned and array.flags.c_contiguous:
+        return array
+    else:
+        out = np.array(array, order="C")
+    release_pages(array)
+    return out
 
 
 class GraphPlan:
