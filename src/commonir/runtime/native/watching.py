@@ -17,7 +17,8 @@ class Watch:
     """A function that generated code calls after kernels, with their number, and after rounds of loops, with -1."""
 
     def __init__(self) -> None:
-        self._words = np.zeros(3, np.int64)
+        words = np.zeros(3, np.int64)
+        self._words, self._address = words.data, words.ctypes.data
         self._on_event: Callable[[int], None] | None = None
         self._error: BaseException | None = None
         self._function = self._new_function()
@@ -25,8 +26,8 @@ class Watch:
     def started(self, on_event: Callable[[int], None] | None) -> int:
         """Returns the address that code receives, for a run with a function that is called after each event."""
         self._on_event = on_event
-        self._words[1:] = EVENTS if on_event is None else 1
-        return self._words.ctypes.data
+        self._words[1] = self._words[2] = EVENTS if on_event is None else 1
+        return self._address
 
     def raise_error(self) -> None:
         """Raises what a call has raised, which ended the run."""
