@@ -84,8 +84,8 @@ Part = KernelGraph | Loop | Branch
 class GraphProgram(NamedTuple):
     """Parts, the tensors that they read from outside, and those that are their results.
 
-    An output may be an input or a constant. `specs` are the shapes and element types of all tensors but those that only
-    one graph knows.
+    An output may be an input or a constant. `constants` are those that are outputs, or that loops and branches read;
+    `specs` are the shapes and element types of all tensors but those of other constants.
     """
 
     parts: tuple[Part, ...]

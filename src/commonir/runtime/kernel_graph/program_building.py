@@ -62,11 +62,14 @@ class ProgramBuilder(GraphBuilder):
         self._outputs.append(self._copied(name) if name in self._moving else name)
 
     def program(self) -> GraphProgram:
-        """Returns the program of all operations so far."""
+        """Returns the program of all operations; none are added after that."""
         parts = _without_empty(self._parts) or [self.graph]
         inputs = {self._names[v]: spec_of(v) for v in self.inputs}
         needed = {name for part in walk_parts(parts) for name in names_read(part)} | {*self._outputs}
-        program = GraphProgram(tuple(parts), inputs, self._outputs, self._constants, self._specs)
+        # Graphs have the constants that they read, and let go of others.
+        specs = {n: spec for n, spec in self._specs.items() if n in needed or n not in self._constants}
+        self._constants = {n: array for n, array in self._constants.items() if n in needed}
+        program = GraphProgram(tuple(parts), inputs, self._outputs, self._constants, specs)
         if program.only_graph is not None:
             program.only_graph.outputs = self._outputs
             return program
