@@ -30,12 +30,12 @@ STRIP_BYTES = 400 << 10
 MOST_VECTORS = 3
 """Vectors of channels in a strip: those of the best tiles."""
 
-SINGLE_VECTOR = 1.07
-"""How much longer a product takes that has one vector of columns at a time."""
-
 MOST_REPEATED = 1.25
 """How often rows may be computed."""
 
+
+ODD_STRIPS = 1.03
+"""How much longer an odd number of strips takes, which two threads cannot share equally."""
 
 MANY_ROWS = 1 << 31
 """More rows than a tensor has."""
@@ -97,6 +97,9 @@ def _pair_of(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], second: Ke
         fill = next(iter(fills), 0.0)
         windows = _windows(reads, second)
         if windows is None or len(fills) > 1 or not isinstance(fill, int | float):
+            continue
+        if all(w.is_own or not w.axis for w in windows):
+            # Products with what follows them are better for all channels of some rows at a time.
             continue
         if all(_is_plain(a, layouts, first) for a in first.accesses):
             return _Pair(first, second, windows, float(fill))
@@ -236,7 +239,7 @@ def _axes_of(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], pair: _Pai
         return None
     others = [n for n in others if _extent(first, n) != 1]
     single: list[int] = []
-    while len(others) > 1 and windows[others[0]].is_own:
+    while others and windows[others[0]].is_own:
         single.append(others.pop(0))
     if not others or windows[others[0]].step < 1:
         return None
@@ -268,11 +271,14 @@ def _best_size(pair: _Pair, axes: _Axes, lanes: int) -> _Size | None:
         fitting = (STRIP_BYTES // (pixels * width * f32.bits // 8) - reach) // window.step + 1
         if channels % width or fitting < 1:
             continue
-        at_once = even_part(rows, fitting)
-        read = min(window.step * (at_once - 1) + reach, first_rows)
-        cost = -(-rows // at_once) * read / first_rows * (SINGLE_VECTOR if vectors == 1 else 1)
-        if cost < best:
-            best, result = cost, _Size(width, at_once, read)
+        fewest = -(-rows // fitting)
+        for most in (fitting, -(-rows // (fewest + 1))):
+            at_once = even_part(rows, most)
+            parts, read = -(-rows // at_once), min(window.step * (at_once - 1) + reach, first_rows)
+            strips = parts * (channels // width)
+            cost = parts * read / first_rows * (ODD_STRIPS if strips % 2 and strips > 1 else 1)
+            if cost < best:
+                best, result = cost, _Size(width, at_once, read)
     return result
 
 
