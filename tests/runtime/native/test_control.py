@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from commonir.dialects import core
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import TensorType, Type, boolean, f16, f32, i32
-from commonir.ods import operations_behind
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType, boolean, f16, f32, i32
 from commonir.runtime.engine import EngineOptions
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 from commonir.runtime.kernel_graph.execution import GraphStep
@@ -21,6 +20,7 @@ from commonir.runtime.native.engine import ENGINE
 from commonir.symbolic import symbol
 
 from tests.oracles import require_package
+from tests.runtime.native.regions import region
 from tests.runtime.programs import constant, program
 
 require_package("llvmlite")
@@ -49,16 +49,6 @@ def check(module: Module, *runs: dict[str, Array], threads: int = 1) -> None:
             np.testing.assert_allclose(actual, expected[name], rtol=1e-5, atol=1e-6)
     (step,) = executable.steps_of(module.main.body)
     assert isinstance(step, GraphStep)
-
-
-def region(build: Callable[..., Sequence[Value]], *types: Type, outside: Sequence[Value] = ()) -> Region:
-    """Returns a region with all operations that a function needs, except for those of values outside."""
-    block = Block(types)
-    values = tuple(build(*block.arguments))
-    for op in operations_behind(values, frozenset(outside)):
-        block.append(op)
-    block.append(core.Yield(values))
-    return Region([block])
 
 
 def test_a_branch_runs_one_of_two_regions() -> None:
@@ -217,7 +207,7 @@ def test_weights_of_layers_are_packed_inside_of_loops_and_branches() -> None:
     check(module, {"c": YES, "x": normal(3, 48)}, {"c": NO, "x": normal(3, 48)})
 
 
-def test_what_watches_a_run_is_told_of_kernels_in_loops_and_may_end_it() -> None:
+def test_what_watches_a_run_sees_kernels_in_loops_and_may_end_it() -> None:
     """An error in a function that is called after kernels ends the run; the next one is as any other."""
 
     def build(x: Value, n: Value) -> Sequence[Value]:
