@@ -143,9 +143,13 @@ def transformed_weights(w: WinogradPlan, array: Array, vectors: int, lanes: int)
     counts = [w.count(i) for i in plan.sums]
     matrix = factor_matrix(plan, array, lanes).astype(np.float64).reshape(*counts, -1)
     order = [plan.sums.index(i) for i in (w.window_y, w.window_x, w.channel)]
-    of_points = np.einsum("py,qx,yxck->pqck", g, g, matrix.transpose(*order, len(order)))
-    matrices = of_points.reshape(-1, *of_points.shape[2:]).astype(np.float32)
-    return np.concatenate([in_panels(m, vectors, lanes) for m in matrices])
+    windows = matrix.transpose(*order, len(order))
+    of_rows = g @ windows.reshape(len(windows), -1)
+    panels: list[Array] = []
+    for of_row in of_rows:
+        of_points = (g @ of_row.reshape(windows.shape[1], -1)).astype(np.float32)
+        panels += [in_panels(m, vectors, lanes) for m in of_points.reshape(len(g), *windows.shape[2:])]
+    return np.concatenate(panels)
 
 
 class WinogradCode:
