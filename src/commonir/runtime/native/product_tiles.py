@@ -100,13 +100,13 @@ def in_panels(matrix: Array, vectors: int, lanes: int) -> Array:
     """
     terms, columns = matrix.shape
     out = np.zeros(terms * -(-columns // lanes) * lanes, matrix.dtype)
-    for j, n in _panels(columns, vectors, lanes):
+    for j, n in panels_of(columns, vectors, lanes):
         panel = out[terms * j : terms * (j + n * lanes)].reshape(terms, n * lanes)
         panel[:, : columns - j] = matrix[:, j : j + n * lanes]
     return out
 
 
-def _panels(columns: int, vectors: int, lanes: int) -> Iterator[tuple[int, int]]:
+def panels_of(columns: int, vectors: int, lanes: int) -> Iterator[tuple[int, int]]:
     """Yields the first column and the number of vectors of each panel."""
     left = -(-columns // lanes)
     at = 0

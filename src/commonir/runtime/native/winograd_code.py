@@ -33,7 +33,7 @@ from commonir.runtime.native.product_tiles import (
     PlainColumns,
     ProductTile,
     TermRange,
-    in_panels,
+    panels_of,
     tile_of,
 )
 
@@ -141,15 +141,22 @@ def transformed_weights(w: WinogradPlan, array: Array, vectors: int, lanes: int)
     """Returns the transformed weights in panels, for each position of a tile one after another."""
     plan, g = w.plan, np.array(w.transform.weights)
     counts = [w.count(i) for i in plan.sums]
-    matrix = factor_matrix(plan, array, lanes).astype(np.float64).reshape(*counts, -1)
+    matrix = factor_matrix(plan, array, lanes).reshape(*counts, -1)
     order = [plan.sums.index(i) for i in (w.window_y, w.window_x, w.channel)]
     windows = matrix.transpose(*order, len(order))
-    of_rows = g @ windows.reshape(len(windows), -1)
-    panels: list[Array] = []
-    for of_row in of_rows:
-        of_points = (g @ of_row.reshape(windows.shape[1], -1)).astype(np.float32)
-        panels += [in_panels(m, vectors, lanes) for m in of_points.reshape(len(g), *windows.shape[2:])]
-    return np.concatenate(panels)
+    points, window = g.shape
+    channels, columns = windows.shape[2:]
+    out = np.zeros((points, points, channels * _padded(columns, lanes)), np.float32)
+    # A few channels at a time stay in the cache: touching memory for the first time takes longer than the products.
+    step = max(1, TRANSFORMED_BYTES // (points**2 * columns * 8))
+    for start in range(0, channels, step):
+        part = windows[:, :, start : start + step].astype(np.float64)
+        of_rows = g @ part.reshape(window, -1)
+        of_points = (g @ of_rows.reshape(points, window, -1)).reshape(points, points, -1, columns)
+        for j, n in panels_of(columns, vectors, lanes):
+            panel = out[:, :, channels * j : channels * (j + n * lanes)].reshape(points, points, channels, -1)
+            panel[:, :, start : start + step, : columns - j] = of_points[..., j : j + n * lanes]
+    return out.reshape(-1)
 
 
 class WinogradCode:
