@@ -221,6 +221,7 @@ class Function:
         self._linkage = "internal " if is_internal else ""
         self._count = 0
         self._slots: list[str] = []
+        self._single_lanes: set[str] = set()
         self.body = self.region = Region("entry")
         self.arguments: list[LlvmValue] = []
         for t in parameters:
@@ -263,7 +264,10 @@ class Function:
 
     def first_lanes(self, count: LlvmValue | int, lanes: int) -> LlvmValue:
         """Returns a mask that holds for so many lanes; a count in code has 32 bits."""
-        return self.lane_numbers(LlvmType("i32", lanes)).compare("slt", count)
+        mask = self.lane_numbers(LlvmType("i32", lanes)).compare("slt", count)
+        if (count.number if isinstance(count, LlvmValue) else count) == 1:
+            self._single_lanes.add(mask.text)
+        return mask
 
     def part_start(self, number: LlvmValue, part: int, count: int) -> LlvmValue:
         """Returns where a part of all begins; the last one overlaps that before it if they are not a multiple."""
@@ -470,6 +474,10 @@ class Function:
 
     def masked_store(self, value: LlvmValue, pointer: LlvmValue, mask: LlvmValue) -> None:
         """Writes the elements to memory where the mask holds."""
+        if mask.text in self._single_lanes:
+            # Of integers that it truncates, LLVM 22 would store a lane with all its bits, beyond the tensor.
+            self.store(self.lane(value, 0), pointer)
+            return
         name = f"llvm.masked.store.{value.type.mangled}.p0"
         self.call(name, None, value, pointer, mask, align=value.type.bits // 8)
 
