@@ -51,7 +51,7 @@ _RECORD = "{ ptr, ptr, i64, i64, i64, i64 }"
 position of its operands, and the number of steps that begin a block with it."""
 
 
-LOOP_SHARED_COST = 1 << 20
+LOOP_SHARED_COST = 1 << 18
 """The cost from which on steps in a loop are shared by threads, which meet before and after them in each round."""
 
 

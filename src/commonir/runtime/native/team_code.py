@@ -46,7 +46,7 @@ of symbols."""
 SPINS = 100
 """Rounds of waiting before a thread lets others run: 2 to 4 microseconds."""
 
-PATIENCE = 400
+PATIENCE = 2000
 """Rounds of waiting for a range of steps before a thread that helps leaves the run."""
 
 BLOCKS_PER_THREAD = 4
