@@ -360,7 +360,7 @@ def _difference(a: Array, e: Array) -> str:
 
 
 def _run_batch(first: int, count: int) -> list[str]:
-    """Returns what is wrong with programs from a seed on, which run in a process of their own."""
+    """Returns the faults of programs from a seed on, which run in a process of their own."""
     code = f"from tests.runtime.native.random_programs import print_differences as p; p({first}, {count})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     lines = done.stdout.splitlines()

@@ -166,7 +166,7 @@ class _Replacement:
         return visit(body)
 
     def _read(self, a: Access) -> Expr:
-        """Returns what is read of a node, in single precision."""
+        """Returns the read of a node, in single precision."""
         if a.tensor.name not in self._scales or a.dtype is not f32:
             return a
         scale, number = self._scales[a.tensor.name], Cast(_as_integers(a), f32)

@@ -63,7 +63,7 @@ def _accesses(e: Expr) -> list[Access]:
 def integer_plan(
     kernel: LoopKernel, layouts: Layouts, constants: Mapping[str, Array], ranges: Ranges, target: Target
 ) -> IntegerPlan | None:
-    """Returns the plan of a simplified kernel; None if it is no contraction of integers of known few bits."""
+    """Returns the plan of a simplified kernel; None for other than contractions of integers of known few bits."""
     products, folds = list(summed_products(kernel.body)), kernel.folds()
     if len(products) != 1 or len(folds) != 1 or not kernel.axes or kernel.steps[-1] != 1:
         return None
