@@ -1,7 +1,8 @@
 """CPU time and peak memory of processes from their start to the first result of a model, on one thread.
 
 Processes take turns: the native engine with a full cache, with cached object code alone and without a cache, the
-engine `numpy`, and onnxruntime. Printed are the medians, and the ratios to onnxruntime.
+engine `numpy`, `cir run` with a full cache and without one, and onnxruntime. Printed are the medians, and the ratios
+to onnxruntime.
 
     python -m benchmarks.cold_start MODEL.onnx ... [--rounds N]
 """
@@ -41,6 +42,12 @@ inputs = dict(np.load(sys.argv[2]))
 cir.run(cir.load(sys.argv[1]), inputs, engine=sys.argv[3])
 """
 
+_COMMAND = """
+import sys
+from commonir.cli.main import main
+sys.exit(main(["run", sys.argv[1], "@" + sys.argv[2]]))
+"""
+
 _ONNXRUNTIME = """
 import sys
 import numpy as np
@@ -70,6 +77,8 @@ def contenders(cache: Path) -> dict[str, Contender]:
         "object cached": Contender(_LOADED, ("native",), cached),
         "no cache": Contender(_LOADED, ("native",), off),
         "numpy": Contender(_LOADED, ("numpy",), off),
+        "cir run, cached": Contender(_COMMAND, (), cached),
+        "cir run": Contender(_COMMAND, (), off),
         "onnxruntime": Contender(_ONNXRUNTIME),
     }
 
