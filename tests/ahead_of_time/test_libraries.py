@@ -99,6 +99,20 @@ def test_sizes_change_from_call_to_call(tmp_path: Path) -> None:
         np.testing.assert_allclose(one(compiled.run({"x": x})), np.exp(x).sum(1), rtol=1e-5)
 
 
+def test_an_expansion_with_a_depthwise_convolution_runs_in_strips(tmp_path: Path) -> None:
+    expand, windows, reduce = normal(32, 4, 1, 1), normal(32, 1, 3, 3), normal(4, 32, 1, 1)
+
+    def build(x: Value) -> Value:
+        y = core.relu(core.conv(x, constant(expand)))
+        y = core.relu(core.conv(y, constant(windows), strides=(2, 2), pads=((1, 1), (1, 1)), groups=32))
+        return core.conv(y, constant(reduce))
+
+    # The expanded image has 460,800 bytes.
+    module = program(build, {"x": TensorType(f32, (1, 4, 60, 60))})
+    x = normal(1, 4, 60, 60)
+    np.testing.assert_array_equal(one(library(module, tmp_path).run({"x": x})), one(engine_outputs(module, {"x": x})))
+
+
 def test_a_size_beyond_its_limit_is_an_error_of_the_call(tmp_path: Path) -> None:
     compiled = library(convolutions(), tmp_path, sizes={"n": 2, "h": 5})
     with pytest.raises(cir.DiagnosticError, match="main: the size 'n' is not between 1 and 2"):

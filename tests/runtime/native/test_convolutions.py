@@ -140,3 +140,26 @@ def test_residues_of_one_size_share_their_code() -> None:
     code = code_of(graph, assign_layouts(graph), host_target())
     sizes = [a.size for a in constants_of(code).values()]
     assert sizes == [w.size]
+
+
+@pytest.mark.fast_every(5)
+@pytest.mark.parametrize("width", available_widths())
+@pytest.mark.parametrize(
+    ("filters", "image"), [(24, (9, 16)), (20, (8, 14)), (36, (5, 7)), (5, (11, 3)), (50, (4, 28))]
+)
+def test_columns_that_fill_no_vector_agree_with_sums(filters: int, image: tuple[int, int], width: Width) -> None:
+    x, w, b = normal(1, 7, *image), normal(filters, 7, 5, 5), normal(filters)
+    pads = ((2, 2), (2, 2))
+    module = program(
+        lambda v: core.relu(core.conv(v, constant(w), constant(b), pads=pads)), {"x": TensorType(f32, x.shape)}
+    )
+    graph = graph_of(module)
+    assert graph is not None
+    (actual,) = run_guarded(graph, of_width(host_target(), width), {"in1": x}, {}, "after" if filters % 2 else "before")
+    wide = np.pad(x.astype(np.float64), [(0, 0), (0, 0), *pads])
+    expected = np.zeros((1, filters, *image))
+    for ky, kx in itertools.product(range(5), range(5)):
+        part = wide[:, :, ky : ky + image[0], kx : kx + image[1]]
+        expected += np.einsum("nchw,fc->nfhw", part, w[:, :, ky, kx])
+    expected = np.maximum(expected + b[:, None, None], 0)
+    np.testing.assert_allclose(actual, expected, atol=1e-5 * np.abs(expected).max(), rtol=0)
