@@ -9,6 +9,7 @@ import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.core.resize import ResizeMode
+from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
@@ -68,3 +69,17 @@ def test_channels_of_unknown_number_are_divisible_by_groups() -> None:
         assert executable.run({"x": np.ones((2, 12, 4), np.float32)})
         with pytest.raises(DiagnosticError, match="groups"):
             executable.run({"x": np.ones((2, 3, 4), np.float32)})
+
+
+@pytest.mark.parametrize("size", [3, 7])
+def test_slices_of_a_scan_have_the_sizes_that_its_body_declares(size: int) -> None:
+    def build(x: Value) -> Value:
+        row = TensorType(f32, (5,))
+        body = core.nested([row, row], lambda state, row: (core.add(state, row), core.mul(state, row)))
+        first = core.constant(data_of(f32, (5,), [0.0] * 5))
+        return core.scan((first,), (x,), body)[0]
+
+    module = program(build, {"x": TensorType(f32, (4, symbol("n")))})
+    for engine in (REFERENCE, NUMPY, NATIVE):
+        with pytest.raises(DiagnosticError, match="slices of shape"):
+            engine.prepare(module).run({"x": np.ones((4, size), np.float32)})

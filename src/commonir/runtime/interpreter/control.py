@@ -146,6 +146,7 @@ def _scan(op: core.Scan, values: Mapping[Value, Array], runner: Runner) -> Array
     sequences = [values[v] for v in op.sequences]
     captured = used_inside(op, values)
     refine_unknown_types(op.body.block.arguments, [*op.initial, *op.sequences])
+    _check_slices(op, sequences)
     count = len(sequences[0])
     stacks: list[Array] = []
     for n in range(count - 1, -1, -1) if op.reverse else range(count):
@@ -161,6 +162,15 @@ def _scan(op: core.Scan, values: Mapping[Value, Array], runner: Runner) -> Array
             stack[n] = x
     _refine_loop_types(op.ys, op.body.block, len(states))
     return (*states, *(stacks or [_no_slices(v) for v in op.ys[len(states) :]]))
+
+
+def _check_slices(op: core.Scan, sequences: Sequence[Array]) -> None:
+    """Checks slices against the sizes that the body declares. Raises: DiagnosticError (E0708)."""
+    for v, x in zip(op.body.block.arguments[len(op.initial) :], sequences, strict=True):
+        sizes = v.type.shape if isinstance(v.type, TensorType) else None
+        if sizes is not None and any(isinstance(d, int) and d != n for d, n in zip(sizes, x.shape[1:], strict=True)):
+            message = f"{op.name}: slices of shape {list(x.shape[1:])} for {v.type}"
+            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=source_path(op)))
 
 
 def _no_slices(result: Value) -> Array:
