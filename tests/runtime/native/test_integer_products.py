@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, f32, i8, i32, u8
 from commonir.llvm.compiler import host_target
+from commonir.llvm.target import Target
+from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.native.graph_code import code_of
 
@@ -98,6 +101,14 @@ def test_convolutions_pad_with_zeros(channels: int, taps: int, pad: int, stride:
     np.testing.assert_array_equal(actual, convolved(x.astype(np.int64) - zero, w.astype(np.int64), pad, stride))
 
 
+def has_integer_instructions(graph: KernelGraph, target: Target) -> bool:
+    """Returns whether code has the instruction for bytes, or for 16 bits where the processor has no such."""
+    text = code_of(graph, assign_layouts(graph), target).text
+    if target.has("avx512vnni") and target.lanes() == 16:
+        return "vpdpbusd" in text
+    return "pmadd" in text or not target.triple.startswith("x86_64")
+
+
 @pytest.mark.parametrize("width", available_widths())
 @pytest.mark.parametrize("is_read_again", [False, True])
 def test_dequantized_factors_are_multiplied_as_integers(is_read_again: bool, width: Width) -> None:
@@ -116,10 +127,26 @@ def test_dequantized_factors_are_multiplied_as_integers(is_read_again: bool, wid
     y = (x.astype(np.float64) - 120) * np.float32(0.03)
     products = y @ (w * scales.astype(np.float64))
     np.testing.assert_allclose(actual, products + y if is_read_again else np.maximum(products, 0), rtol=1e-6, atol=1e-5)
-    text = code_of(graph, assign_layouts(graph), target).text
-    has_quads = target.has("avx512vnni") and target.lanes() == 16
-    assert ("vpdpbusd" in text) == has_quads
-    assert "pmadd" in text or has_quads or not target.triple.startswith("x86_64")
+    assert has_integer_instructions(graph, target)
+
+
+@pytest.mark.parametrize("width", available_widths())
+def test_dequantized_images_are_padded_with_zeros(width: Width) -> None:
+    x, w = integers(u8, 1, 24, 9, 9), integers(i8, 20, 24, 3, 3)
+
+    def build(v: Value) -> Value:
+        y = core.dequantize(v, core.scalar(0.03, f32), constant(np.array(120), u8))
+        filters = core.dequantize(constant(w, i8), core.scalar(0.02, f32), None)
+        return core.relu(core.conv(y, filters, pads=((1, 1), (1, 1))))
+
+    graph = graph_of(program(build, {"x": TensorType(u8, x.shape)}))
+    assert graph is not None
+    target = of_width(host_target(), width)
+    (actual,) = run_guarded(graph, target, dict.fromkeys(graph.inputs, x), {}, "before")
+    y = (x.astype(np.float64) - 120) * np.float32(0.03)
+    expected = np.maximum(convolved(y, w.astype(np.float64) * np.float32(0.02), 1, 1), 0)
+    np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-4)
+    assert has_integer_instructions(graph, target)
 
 
 def test_scales_of_terms_keep_products_in_single_precision() -> None:
@@ -134,3 +161,22 @@ def test_scales_of_terms_keep_products_in_single_precision() -> None:
     (actual,) = run_guarded(graph, host_target(), dict.fromkeys(graph.inputs, x), {}, "after")
     expected = (x * np.float32(0.03).astype(np.float64)) @ (w * scales.astype(np.float64))
     np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-5)
+
+
+def test_dequantized_values_that_are_padded_with_other_numbers_stay_as_they_are() -> None:
+    x, w = integers(u8, 1, 8, 9, 9), integers(i8, 8, 8, 1, 1)
+
+    def build(v: Value) -> Sequence[Value]:
+        y = core.dequantize(v, core.scalar(0.03, f32), constant(np.array(120), u8))
+        filters = core.dequantize(constant(w, i8), core.scalar(0.02, f32), None)
+        padded = core.pad(y, (0, 0, 1, 1), (0, 0, 1, 1), value=-5.0)
+        return core.conv(y, filters), core.relu(core.neg(padded))
+
+    graph = graph_of(program(build, {"x": TensorType(u8, x.shape)}))
+    assert graph is not None
+    products, padded = run_guarded(graph, host_target(), dict.fromkeys(graph.inputs, x), {}, "after")
+    y = (x.astype(np.float64) - 120) * np.float32(0.03)
+    expected = convolved(y, w.astype(np.float64) * np.float32(0.02), 0, 1)
+    np.testing.assert_allclose(products, expected, rtol=1e-6, atol=1e-4)
+    wide = np.pad(y, [(0, 0), (0, 0), (1, 1), (1, 1)], constant_values=-5)
+    np.testing.assert_allclose(padded, np.maximum(-wide, 0), rtol=1e-6)

@@ -1,4 +1,7 @@
-"""Ranges of integers that follow from element types and constants, so that products take instructions for few bits."""
+"""The range of integers that an expression may have: where sums of products stay exact in floats, BLAS computes them.
+
+How large integers may be follows from their types, from constants, and from what is computed from these.
+"""
 
 from __future__ import annotations
 
@@ -9,101 +12,122 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
-from commonir.ir.types import i32
-from commonir.notation import Access, Apply, Cast, Const, Expr, free, limits
-from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.ir.types import ElementType
+from commonir.notation import Access, Apply, Cast, Const, Dilated, Expr, Fold, Padded
+from commonir.runtime.values import compute_dtype
 
 Array = NDArray[Any]
 
-MOST_ELEMENTS = 1 << 16
-"""Constants of more elements are not read for their range."""
+EXACT = ((np.dtype(np.float32), 2**24), (np.dtype(np.float64), 2**53))
+"""Float types, and the magnitude up to which they have all integers."""
 
 
-class IntegerRange(NamedTuple):
-    """The least and the largest value of a tensor. `is_shifted_byte` says that each is a byte minus the same number,
-    so that any two, and any one and 0, are at most 255 apart.
-    """
+class Interval(NamedTuple):
+    """The integers from `low` to `high`."""
 
     low: int
     high: int
-    is_shifted_byte: bool = False
 
-    def is_within(self, other: IntegerRange) -> bool:
-        """Returns whether all values are in another range."""
+    @property
+    def magnitude(self) -> int:
+        """The largest absolute value."""
+        return max(-self.low, self.high)
+
+    def is_within(self, other: Interval) -> bool:
+        """Returns whether all integers are in another range."""
         return other.low <= self.low and self.high <= other.high
 
 
-BYTES = IntegerRange(-(1 << 7), (1 << 7) - 1)
+class IntegerRanges:
+    """The ranges of the integers of tensors, which are added in the order of computing them."""
 
-DIFFERENCES = IntegerRange(-255, 255)
+    def __init__(self, constants: Mapping[str, Array]) -> None:
+        self._constants = constants
+        self._known: dict[str, Interval] = {}
 
-SHORTS = IntegerRange(-(1 << 15), (1 << 15) - 1)
+    def add(self, name: str, body: Expr) -> None:
+        """Finds the range of a tensor with the elements of an expression."""
+        if body.dtype.is_integer:
+            self._known[name] = self.of(body)
 
-Ranges = Mapping[str, IntegerRange]
+    def of(self, e: Expr) -> Interval:
+        """Returns the range of an integer expression; that of its type where results may not fit it."""
+        limits = _limits(e.dtype)
+        result = self._found(e)
+        return result if result is not None and result.is_within(limits) else limits
 
-
-def integer_ranges(graph: KernelGraph) -> Ranges:
-    """Returns the known ranges of constants of 32 bits, and those of nodes that are within 16 bits."""
-    out: dict[str, IntegerRange] = {}
-    for name, array in graph.constants.items():
-        found = _range_of_array(array)
-        if found is not None:
-            out[name] = found
-    for node in graph.nodes.values():
-        if node.spec.element is i32 and not node.has_joins:
-            found = range_of(node.kernel.body, out)
-            if found is not None and found.is_within(SHORTS):
-                out[node.name] = found._replace(is_shifted_byte=_is_shifted_byte(node.kernel.body))
-    return out
-
-
-def _range_of_array(array: Array) -> IntegerRange | None:
-    """Returns the value of a small constant whose elements are equal, or the range of differences of bytes.
-
-    Code depends on ranges, so they are not exact: layers share it.
-    """
-    if not 0 < array.size <= MOST_ELEMENTS or array.dtype.name not in ("int8", "uint8", "int32"):
-        return None
-    low, high = int(array.min()), int(array.max())
-    known = IntegerRange(low, high)
-    if low == high:
-        return known
-    return DIFFERENCES if array.dtype == np.int32 and known.is_within(DIFFERENCES) else None
-
-
-def range_of(e: Expr, ranges: Ranges) -> IntegerRange | None:
-    """Returns the range of an expression; None if it is not known."""
-    match e:
-        case Const(value=int(value)):
-            return IntegerRange(value, value)
-        case Cast(body=Access() as read) if e.dtype is i32 and read.tensor.name in ranges:
-            return range_of(read, ranges)
-        case Cast(body=body) if e.dtype is i32 and body.dtype.is_integer and body.dtype.bits <= 8:
-            low, high = map(int, limits(body.dtype))
-            return IntegerRange(low, high)
-        case Access(tensor=tensor):
-            found = ranges.get(tensor.name)
-            if found is None or not tensor.steps:
-                return found
-            # A view may fill with zeros.
-            return IntegerRange(min(found.low, 0), max(found.high, 0))
-        case Apply(fn="subtract", args=(a, b)):
-            left, right = range_of(a, ranges), range_of(b, ranges)
-            if left is None or right is None:
+    def _found(self, e: Expr) -> Interval | None:
+        """Returns the range of an expression as if integers had no limit; None if it is not known."""
+        match e:
+            case Const(value=int(v)):
+                return Interval(v, v)
+            case Access(tensor=t):
+                source = self._of_tensor(t.name)
+                fills = [v.fill if isinstance(v, Padded) else 0 for v, _ in t.steps if isinstance(v, Padded | Dilated)]
+                numbers = [int(f) for f in fills if isinstance(f, int | float) and float(f).is_integer()]
+                if source is None or len(numbers) < len(fills):
+                    return None
+                return Interval(min([source.low, *numbers]), max([source.high, *numbers]))
+            case Cast(body=body) if body.dtype.is_integer:
+                return self.of(body)
+            case Apply(fn=fn, args=args) if all(a.dtype.is_integer for a in args):
+                return _of_function(fn, [self.of(a) for a in args])
+            case Apply(fn="select", args=(_, a, b)):
+                return _union(self.of(a), self.of(b))
+            case Fold(fn="maximum" | "minimum", body=body):
+                return self.of(body)
+            case _:
                 return None
-            return IntegerRange(left.low - right.high, left.high - right.low)
+
+    def _of_tensor(self, name: str) -> Interval | None:
+        result = self._known.get(name)
+        constant = self._constants.get(name)
+        if result is None and constant is not None and constant.size and constant.dtype.kind in "iu":
+            result = self._known[name] = Interval(int(constant.min()), int(constant.max()))
+        return result
+
+    def exact_dtype(self, factors: tuple[Expr, Expr], terms: int, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+        """Returns the float type that has all partial sums of a product; None if none has, or integers overflow."""
+        a, b = [self.of(f).magnitude for f in factors]
+        sums = [a * b * terms]
+        for factor, other in ((factors[0], b), (factors[1], a)):
+            array = self._constants.get(factor.tensor.name) if isinstance(factor, Access) else None
+            if array is not None and array.size and array.ndim == 2:
+                # Which of both axes is summed is not asked: the larger sum bounds both.
+                absolute = np.abs(array.astype(np.float64))
+                sums.append(int(max(absolute.sum(0).max(), absolute.sum(1).max())) * other)
+        bound = min(sums)
+        fitting = [d for d, limit in EXACT if bound <= min(limit, np.iinfo(dtype).max)]
+        return fitting[0] if fitting else None
+
+
+def _limits(element: ElementType) -> Interval:
+    dtype = compute_dtype(element)
+    if dtype.kind == "b":
+        return Interval(0, 1)
+    limits = np.iinfo(dtype)
+    return Interval(int(limits.min), int(limits.max))
+
+
+def _union(a: Interval, b: Interval) -> Interval:
+    return Interval(min(a.low, b.low), max(a.high, b.high))
+
+
+def _of_function(fn: str, inputs: list[Interval]) -> Interval | None:
+    """Returns the range of a function of integers; None for functions of which it is not known."""
+    match fn, inputs:
+        case "add", [a, b]:
+            return Interval(a.low + b.low, a.high + b.high)
+        case "subtract", [a, b]:
+            return Interval(a.low - b.high, a.high - b.low)
+        case "multiply", [a, b]:
+            corners = [x * y for x in a for y in b]
+            return Interval(min(corners), max(corners))
+        case "maximum", [a, b]:
+            return Interval(max(a.low, b.low), max(a.high, b.high))
+        case "minimum", [a, b]:
+            return Interval(min(a.low, b.low), min(a.high, b.high))
+        case "negative", [a]:
+            return Interval(-a.high, -a.low)
         case _:
             return None
-
-
-def _is_shifted_byte(e: Expr) -> bool:
-    """Returns whether an expression is a byte, or one minus a number of its type that is the same everywhere."""
-    if isinstance(e, Apply) and e.fn == "subtract":
-        byte, number = e.args
-        if free(number) or not isinstance(byte, Cast) or not byte.body.dtype.is_integer:
-            return False
-        low, high = map(int, limits(byte.body.dtype))
-        is_one = isinstance(number, Cast) and number.body.dtype is byte.body.dtype
-        is_inside = isinstance(number, Const) and isinstance(number.value, int) and low <= number.value <= high
-        return (is_one or is_inside) and byte.body.dtype.bits == 8
-    return isinstance(e, Cast) and e.body.dtype.is_integer and e.body.dtype.bits == 8

@@ -20,6 +20,7 @@ from commonir.notation import (
     Expr,
     Fold,
     Kernel,
+    Padded,
     Tensor,
     free,
     replace_accesses,
@@ -28,7 +29,7 @@ from commonir.notation import (
 )
 from commonir.runtime.kernel_graph.contraction import is_stored, summed_products
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec
-from commonir.runtime.kernel_graph.integer_ranges import Ranges, integer_ranges, range_of
+from commonir.runtime.kernel_graph.integer_ranges import IntegerRanges
 
 MOST = (1 << 31) - 1
 """The largest sum of integers."""
@@ -57,7 +58,7 @@ def use_integer_products(graph: KernelGraph) -> None:
     dequantized = {name for name, node in graph.nodes.items() if _is_dequantized(graph, node)}
     if not dequantized:
         return
-    ranges = integer_ranges(graph)
+    ranges = IntegerRanges(graph.constants)
     products = {
         name: product
         for name, node in graph.nodes.items()
@@ -73,6 +74,9 @@ def use_integer_products(graph: KernelGraph) -> None:
 def _is_dequantized(graph: KernelGraph, node: KernelNode) -> bool:
     """Returns whether the elements of a node are bytes minus a number, times a scale, that are the same for all."""
     if node.spec.element is not f32 or node.name in graph.outputs or node.strips is not None or node.has_joins:
+        return False
+    reads = [a for user in graph.users(node.name) for a in graph.nodes[user].accesses if a.tensor.name == node.name]
+    if any(isinstance(view, Padded) and view.fill != 0 for a in reads for view, _ in a.tensor.steps):
         return False
     scaled = _scaled(node.kernel.body)
     if scaled is None or (scaled.scale is not None and free(scaled.scale)):
@@ -112,7 +116,9 @@ def _are_bytes(args: Sequence[Expr]) -> bool:
     return len(bodies) == len(args) and len(types) == 1 and all(t.is_integer and t.bits == 8 for t in types)
 
 
-def _product_of(graph: KernelGraph, node: KernelNode, dequantized: Container[str], ranges: Ranges) -> _Product | None:
+def _product_of(
+    graph: KernelGraph, node: KernelNode, dequantized: Container[str], ranges: IntegerRanges
+) -> _Product | None:
     products = list(summed_products(node.kernel.body))
     if len(products) != 1 or node.strips is not None or [e for e in walk(node.kernel.body) if isinstance(e, Fold)][1:]:
         return None
@@ -125,8 +131,7 @@ def _product_of(graph: KernelGraph, node: KernelNode, dequantized: Container[str
             if right is None or (right.scale is not None and not set(fold.over).isdisjoint(free(right.scale))):
                 return None
             terms = prod([n if isinstance(n, int) else MOST for n in [node.extents[i] for i in fold.over]])
-            known = range_of(right.integers, ranges)
-            largest = LARGEST_TERM * terms * max(-known.low, known.high) if known is not None else MOST + 1
+            largest = LARGEST_TERM * terms * ranges.of(right.integers).magnitude
             return _Product(fold, left, right) if largest <= MOST else None
     return None
 
@@ -166,7 +171,7 @@ class _Replacement:
         return visit(body)
 
     def _read(self, a: Access) -> Expr:
-        """Returns the read of a node, in single precision."""
+        """Returns a read of a node as integers, in single precision again."""
         if a.tensor.name not in self._scales or a.dtype is not f32:
             return a
         scale, number = self._scales[a.tensor.name], Cast(_as_integers(a), f32)

@@ -15,18 +15,19 @@ from commonir.llvm.target import Target
 from commonir.notation import Access, Expr, Kernel, Tensor, free, index, replace
 from commonir.runtime.kernel_graph.contraction import is_stored, summed_products
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec, evaluated
-from commonir.runtime.kernel_graph.integer_ranges import Ranges
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified
 from commonir.runtime.native.contraction_code import Plan, plan_of
-from commonir.runtime.native.integer_products import integer_plan
+from commonir.runtime.native.integer_products import IntegerTerms, integer_plan
 from commonir.runtime.native.residues import split_residues
 from commonir.runtime.native.winograd_code import winograd_plan
 
 Array = NDArray[Any]
 
 
-def decode_factors(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], ranges: Ranges, target: Target) -> None:
+def decode_factors(
+    graph: KernelGraph, layouts: Mapping[str, MemoryLayout], terms: IntegerTerms, target: Target
+) -> None:
     """Replaces factors of nodes by constants with their elements, where code does not read them as they are."""
     for node in list(graph.nodes.values()):
         if node.strips is not None:
@@ -38,7 +39,7 @@ def decode_factors(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], rang
             continue
         before = node.kernel, node.extents
         kernels = _kernels(graph, node, layouts)
-        if all(integer_plan(x, own, graph.constants, ranges, target) is not None for x, own in kernels):
+        if all(integer_plan(x, own, terms, target) is not None for x, own in kernels):
             continue
         if all(plan is not None for plan in _plans(graph, node, layouts, target)) and len(factors) == 1:
             dense = _with_dense(graph, node, factors, are_computed=False)

@@ -18,7 +18,6 @@ from commonir.notation import Expr
 from commonir.runtime.kernel_graph.canonical import canonical_key
 from commonir.runtime.kernel_graph.control import GraphProgram, program_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips, TensorSpec
-from commonir.runtime.kernel_graph.integer_ranges import Ranges, integer_ranges
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
 from commonir.runtime.native.contraction_code import ContractionCode, Plan, packed, plan_of
@@ -29,6 +28,8 @@ from commonir.runtime.native.integer_products import (
     ByteContractionCode,
     IntegerContractionCode,
     IntegerPlan,
+    IntegerTerms,
+    Terms,
     integer_plan,
 )
 from commonir.runtime.native.kernel_code import KernelCode
@@ -139,7 +140,6 @@ class ProgramWriter:
         self._ranges: dict[KernelGraph, range] = {}
         self._layouts: dict[KernelGraph, Mapping[str, MemoryLayout]] = {}
         self._stored: dict[str, str] = {}
-        self.ranges: Ranges = {}
         self._functions: dict[str, str] = {}
         self._functions_by_key: dict[Hashable, _KernelFunction] = {}
         self._scratch: dict[Dim, None] = {}
@@ -151,8 +151,8 @@ class ProgramWriter:
         """
         self.graph, self.layouts = graph, dict(layouts)
         self.specs = {name: graph.spec(name) for name in (*graph.inputs, *graph.nodes)}
-        self.ranges = integer_ranges(graph)
-        decode_factors(graph, self.layouts, self.ranges, self.target)
+        self.integer_terms = IntegerTerms(graph)
+        decode_factors(graph, self.layouts, self.integer_terms, self.target)
         pack_codes(graph)
         first = len(self._calls)
         self._calls += [self._call(node) for node in graph.nodes.values()]
@@ -197,7 +197,8 @@ class ProgramWriter:
 
     def _function_of(self, node: KernelNode) -> _KernelFunction:
         """Returns the function that computes a node, which is added if no equal one is there."""
-        key = (canonical_key(node), tuple([self._storage_key(name) for name in _operands(node)]))
+        storage = tuple([self._storage_key(name) for name in _operands(node)])
+        key = canonical_key(node), storage, self.integer_terms.in_kernel(node.kernel.body)
         function = self._functions_by_key.get(key)
         if function is None:
             checks = len(self.checks)
@@ -248,10 +249,10 @@ class ProgramWriter:
 
     def _storage_key(self, name: str) -> Hashable:
         """Returns the properties of a tensor that the code of a node depends on, besides the kernel."""
-        constant, known = self.graph.constants.get(name), self.ranges.get(name)
+        constant = self.graph.constants.get(name)
         if constant is not None:
-            return constant.shape, constant.dtype, known
-        return self.layouts[name], self.specs[name].element, None if known is None else known.is_shifted_byte
+            return constant.shape, constant.dtype
+        return self.layouts[name], self.specs[name].element
 
     def _written(self, node: KernelNode) -> _KernelFunction:
         """Returns the function of a node, which is added unless its code is that of another one."""
@@ -298,7 +299,7 @@ class _NodeWriter:
         self._layouts = writer.layouts
         self._checks = writer.checks
         self._numbers = writer.numbers
-        self._ranges = writer.ranges
+        self._integer_terms = writer.integer_terms
         self.symbols = sorted(node.symbols())
         self.function = Function(writer.module, "NAME", [POINTER, POINTER, I64, I64, *[I64] * len(self.symbols)])
         writer.module.functions.pop()
@@ -338,7 +339,7 @@ class _NodeWriter:
         plan = plan_of(kernel, layouts, self._graph.constants, self._target)
         if plan is not None and not (plan.stored or self._is_packed(plan) or (_has_columns(plan) and not plan.others)):
             plan = None
-        integers = integer_plan(kernel, layouts, self._graph.constants, self._ranges, self._target)
+        integers = integer_plan(kernel, layouts, self._integer_terms, self._target)
         planned = plan if integers is None else integers.plan
         return _Part(loops, kernel, plan, integers, cost_of(kernel, planned.folds if planned is not None else ()))
 
@@ -377,7 +378,7 @@ class _NodeWriter:
         plan, lanes = integers.plan, self._target.lanes()
         code = self._code({name: self._buffer(name) for name in sorted(plan.reads_beside())})
         code.start(plan.kernel)
-        schedule = ByteContractionCode if integers.has_bytes else IntegerContractionCode
+        schedule = ByteContractionCode if integers.terms is Terms.BYTES else IntegerContractionCode
         contraction = schedule(code, self.function, self._target, plan, out)
         number = self._numbers.setdefault((plan.factor, plan.sums, plan.column), len(self._numbers))
 
@@ -385,7 +386,7 @@ class _NodeWriter:
             named = dict(zip(integers.sources, arrays, strict=True))
             return integers.panels(decoded_arrays(named), contraction.tile, lanes)
 
-        text = f"integers {number} {'bytes' if integers.has_bytes else 'pairs'} {contraction.tile}"
+        text = f"integers {number} {integers.terms.value} {contraction.tile}"
         contraction.emit(self._form(ConstantForm(integers.sources, text, panels)))
 
     def _code(self, buffers: Mapping[str, Buffer]) -> KernelCode:

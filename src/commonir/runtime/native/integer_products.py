@@ -8,6 +8,7 @@ exact, or wrap around as the definition's do, so their order does not matter.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,12 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.types import i32
 from commonir.llvm.llvm_ir import I32, Function, LlvmType, LlvmValue, Variable
 from commonir.llvm.target import Target
-from commonir.notation import Access, Expr, Kernel, free, index, walk
+from commonir.notation import Access, Apply, Cast, Const, Expr, Kernel, Padded, free, index, walk
 from commonir.runtime.interpreter.evaluation import evaluate_kernel
 from commonir.runtime.kernel_graph.contraction import is_stored, summed_products
 from commonir.runtime.kernel_graph.factors import Factor, factor_of
-from commonir.runtime.kernel_graph.integer_ranges import BYTES, SHORTS, Ranges, range_of
+from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.kernel_graph.integer_ranges import IntegerRanges, Interval
 from commonir.runtime.kernel_graph.loop_kernel import Layouts, LoopKernel
 from commonir.runtime.native.contraction_code import Plan, TermRun, ordered_factors, plan_of_factors
 from commonir.runtime.native.expression_code import Buffer
@@ -32,11 +34,72 @@ from commonir.runtime.values import compute_dtype
 Array = NDArray[np.generic]
 
 
+_BYTES = Interval(-(1 << 7), (1 << 7) - 1)
+
+_SHORTS = Interval(-(1 << 15), (1 << 15) - 1)
+
+
+class Terms(Enum):
+    """The terms that an instruction multiplies: pairs of 16 bits, or four bytes, those on the left minus one number."""
+
+    PAIRS = "pairs"
+    BYTES = "bytes"
+
+
+class IntegerTerms:
+    """The terms of products of integers in a graph, by the ranges of their factors."""
+
+    def __init__(self, graph: KernelGraph) -> None:
+        self._constants = graph.constants
+        self._ranges = IntegerRanges(graph.constants)
+        for node in graph.nodes.values():
+            self._ranges.add(node.name, node.kernel.body)
+        self._shifted_bytes = {name for name, node in graph.nodes.items() if _is_shifted_byte(node.kernel.body)}
+
+    def of(self, factors: Sequence[Expr]) -> Terms | None:
+        """Returns the terms of products of a value with an expression of constants; None if they have more bits."""
+        stored = [is_stored(x, self._constants) for x in factors]
+        if sorted(stored) != [False, True]:
+            return None
+        right, left = factors[stored.index(True)], factors[stored.index(False)]
+        known = self._ranges.of(right)
+        if not isinstance(left, Access) or not (known.is_within(_SHORTS) and self._ranges.of(left).is_within(_SHORTS)):
+            return None
+        is_filled = any(isinstance(view, Padded) and view.fill != 0 for view, _ in left.tensor.steps)
+        has_bytes = left.tensor.name in self._shifted_bytes and not is_filled and known.is_within(_BYTES)
+        return Terms.BYTES if has_bytes else Terms.PAIRS
+
+    def in_kernel(self, body: Expr) -> tuple[Terms | None, ...]:
+        """Returns the terms of all products in a kernel."""
+        return tuple([self.of(factors) for fold, factors in summed_products(body) if fold.dtype is i32])
+
+
+def _is_shifted_byte(e: Expr) -> bool:
+    """Returns whether an expression is a byte, or one minus a number of its type that is the same everywhere.
+
+    Any two values are then at most 255 apart, and so are any one and 0.
+    """
+    if isinstance(e, Apply) and e.fn == "subtract":
+        byte, number = e.args
+        if free(number) or not _is_byte(byte):
+            return False
+        assert isinstance(byte, Cast)
+        if isinstance(number, Const):
+            low, high = byte.body.dtype.integer_limits
+            return isinstance(number.value, int) and low <= number.value <= high
+        return isinstance(number, Cast) and number.body.dtype is byte.body.dtype
+    return _is_byte(e)
+
+
+def _is_byte(e: Expr) -> bool:
+    return isinstance(e, Cast) and e.dtype is i32 and e.body.dtype.is_integer and e.body.dtype.bits == 8
+
+
 class IntegerPlan(NamedTuple):
-    """A contraction of integers, and whether its terms are bytes."""
+    """A contraction of integers, and its terms."""
 
     plan: Plan
-    has_bytes: bool
+    terms: Terms
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -50,8 +113,8 @@ class IntegerPlan(NamedTuple):
         kernel = Kernel(tuple(map(index, order)), plan.factor)
         extents = {i: n for i in order if isinstance(n := plan.extent(i), int)}
         matrix = evaluate_kernel(kernel, extents, arrays, compute_dtype).reshape(-1, extents[plan.column])
-        words = in_words(matrix.astype(np.int8 if self.has_bytes else np.int16))
-        if self.has_bytes:
+        words = in_words(matrix.astype(np.int8 if self.terms is Terms.BYTES else np.int16))
+        if self.terms is Terms.BYTES:
             words = np.vstack([words, matrix.sum(axis=0, dtype=np.int32)])
         return in_panels(words, tile.vectors, lanes)
 
@@ -60,10 +123,8 @@ def _accesses(e: Expr) -> list[Access]:
     return [x for x in walk(e) if isinstance(x, Access)]
 
 
-def integer_plan(
-    kernel: LoopKernel, layouts: Layouts, constants: Mapping[str, Array], ranges: Ranges, target: Target
-) -> IntegerPlan | None:
-    """Returns the plan of a simplified kernel; None for other than contractions of integers of known few bits."""
+def integer_plan(kernel: LoopKernel, layouts: Layouts, terms: IntegerTerms, target: Target) -> IntegerPlan | None:
+    """Returns the plan of a simplified kernel; None if it does not multiply integers of known few bits."""
     products, folds = list(summed_products(kernel.body)), kernel.folds()
     if len(products) != 1 or len(folds) != 1 or not kernel.axes or kernel.steps[-1] != 1:
         return None
@@ -72,19 +133,14 @@ def integer_plan(
     left, right = ordered_factors(factors, column)
     if fold.dtype is not i32:
         return None
-    if not isinstance(left, Access) or column in free(left) or column not in free(right):
-        return None
-    if left.tensor.name in constants or not is_stored(right, constants):
-        return None
-    known, of_right = ranges.get(left.tensor.name), range_of(right, ranges)
-    if known is None or of_right is None or not of_right.is_within(SHORTS):
+    found = terms.of((left, right))
+    if found is None or not isinstance(left, Access) or column in free(left) or column not in free(right):
         return None
     a = factor_of(left, layouts, kernel.extents)
     plan = None if a is None else plan_of_factors(kernel, fold, a, Factor("", 0, dict.fromkeys(free(right), 1)), right)
     if plan is None or not has_packed_rows(plan):
         return None
-    has_bytes = known.is_shifted_byte and of_right.is_within(BYTES) and _multiplies_bytes(target)
-    return IntegerPlan(plan, has_bytes)
+    return IntegerPlan(plan, found if _multiplies_bytes(target) else Terms.PAIRS)
 
 
 def multiplies_integers(target: Target) -> bool:

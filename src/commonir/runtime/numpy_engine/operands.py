@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT
+from commonir.runtime.kernel_graph.integer_ranges import IntegerRanges
 from commonir.runtime.limits import check_array
 from commonir.runtime.numpy_engine.array_steps import Step
-from commonir.runtime.numpy_engine.integer_ranges import IntegerRanges
 from commonir.symbolic import Dim
 
 Array = NDArray[Any]
