@@ -27,8 +27,8 @@ from commonir.runtime.limits import OutOfRange
 from commonir.runtime.native.compiling import constants_of
 from commonir.runtime.native.graph_code import code_of
 from commonir.runtime.native.program import MAIN
-from commonir.runtime.native.team import Team
-from commonir.runtime.native.workers import Workers
+from commonir.runtime.native.threads.team import Team
+from commonir.runtime.native.threads.workers import Workers
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import evaluate
 

@@ -17,9 +17,9 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
 from commonir.llvm.compiler import host_target
 from commonir.runtime.engine import EngineOptions
-from commonir.runtime.native import contraction_code
 from commonir.runtime.native.engine import ENGINE
-from commonir.runtime.native.pair_products import PAIRS
+from commonir.runtime.native.products import contraction_code
+from commonir.runtime.native.products.pair_products import PAIRS
 from commonir.symbolic import Dim, symbol
 
 from tests.oracles import require_package

@@ -17,7 +17,7 @@ from commonir.base.codes import EXECUTION_FAILED
 from commonir.llvm.code_image import is_loadable
 from commonir.llvm.compiled_cache import VARIABLE
 from commonir.runtime.engine import Executable
-from commonir.runtime.native import model_cache as caching
+from commonir.runtime.native.caching import model_cache as caching
 
 from tests.runtime.native.stored_models import W, normal, write_model, write_product
 

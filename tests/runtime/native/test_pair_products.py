@@ -14,8 +14,8 @@ from commonir.dialects import core
 from commonir.ir.types import TensorType, f32
 from commonir.llvm.compiler import host_target
 from commonir.runtime.engine import EngineOptions
-from commonir.runtime.native import packed_rows
 from commonir.runtime.native.engine import ENGINE
+from commonir.runtime.native.products import packed_rows
 
 from tests.oracles import require_package
 from tests.runtime.native.graphs import graph_of, run_guarded

@@ -13,7 +13,7 @@ from commonir.dialects import core
 from commonir.ir.types import TensorType, f32, i32
 from commonir.llvm.compiler import host_target
 from commonir.runtime.kernel_graph.loop_kernel import loop_kernels
-from commonir.runtime.native.running_values import with_running_values
+from commonir.runtime.native.kernels.running_values import with_running_values
 from commonir.symbolic import symbol
 
 from tests.oracles import require_package

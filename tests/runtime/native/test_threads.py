@@ -22,9 +22,11 @@ from commonir.ir.types import TensorType, f32, i64
 from commonir.llvm.compiler import host_target
 from commonir.llvm.scalar_functions import NotCompiled
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
-from commonir.runtime.native import compiled_graph, steps_code, work_units, workers
-from commonir.runtime.native.sharing_choice import SharingChoice
-from commonir.runtime.native.workers import Workers
+from commonir.runtime.native import compiled_graph, steps_code
+from commonir.runtime.native.kernels import work_units
+from commonir.runtime.native.threads import workers
+from commonir.runtime.native.threads.sharing_choice import SharingChoice
+from commonir.runtime.native.threads.workers import Workers
 from commonir.runtime.values import computed, declared
 
 from tests.oracles import require_package
@@ -176,7 +178,9 @@ def test_a_position_outside_of_a_tensor_is_an_error_in_several_threads() -> None
 
 SHARED = """
 import os, sys
-from commonir.runtime.native import compiled_graph, steps_code, work_units, workers
+from commonir.runtime.native import compiled_graph, steps_code
+from commonir.runtime.native.kernels import work_units
+from commonir.runtime.native.threads import workers
 work_units.BLOCK_COST = steps_code.BLOCK_COST = 1
 compiled_graph.SHARED_COST = 0
 from tests.runtime.native.threaded_programs import bits, in_threads, layers, operand

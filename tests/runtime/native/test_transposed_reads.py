@@ -13,7 +13,7 @@ from commonir.dialects import core
 from commonir.ir.types import ElementType, TensorType, f16, f32, f64, i8, i64
 from commonir.llvm.compiler import host_target
 from commonir.runtime.kernel_graph.loop_kernel import loop_kernels, simplified
-from commonir.runtime.native.transposed_reads import transposed_read
+from commonir.runtime.native.kernels.transposed_reads import transposed_read
 
 from tests.oracles import require_package
 from tests.runtime.native.graphs import Width, available_widths, graph_of, of_width, run_guarded

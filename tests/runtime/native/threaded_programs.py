@@ -15,7 +15,7 @@ from commonir.ir.types import TensorType, f32
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.runtime.native.engine import MachineCode
-from commonir.runtime.native.workers import Workers
+from commonir.runtime.native.threads.workers import Workers
 
 from tests.runtime.programs import program
 

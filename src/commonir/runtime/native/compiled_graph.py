@@ -19,13 +19,13 @@ from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES, arena_
 from commonir.runtime.limits import OutOfRange
 from commonir.runtime.native.output_arrays import OutputArrays
 from commonir.runtime.native.program import MAIN, CompiledProgram
-from commonir.runtime.native.sharing_choice import SharingChoice
+from commonir.runtime.native.threads.sharing_choice import SharingChoice
 from commonir.runtime.native.watching import Watch
 
 if TYPE_CHECKING:
     from commonir.runtime.kernel_graph.timing import OnKernel
-    from commonir.runtime.native.team import Team
-    from commonir.runtime.native.workers import Workers
+    from commonir.runtime.native.threads.team import Team
+    from commonir.runtime.native.threads.workers import Workers
     from commonir.symbolic import Dim
 
 Array = NDArray[Any]
@@ -254,8 +254,8 @@ def _memory(size_bytes: int) -> tuple[Array, int]:
 
 def _team_of(library: CodeLibrary, program: CompiledProgram, workers: Workers | None) -> Team:
     # Only runs in several threads need these.
-    from commonir.runtime.native.team import Team  # noqa: PLC0415
-    from commonir.runtime.native.workers import Workers  # noqa: PLC0415
+    from commonir.runtime.native.threads.team import Team  # noqa: PLC0415
+    from commonir.runtime.native.threads.workers import Workers  # noqa: PLC0415
 
     return Team(library, len(program.symbols), workers or Workers())
 

@@ -21,8 +21,8 @@ from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
 from commonir.runtime.kernel_graph.window_strips import use_window_strips
 from commonir.runtime.native.graph_code import GraphCode, ProgramWriter
-from commonir.runtime.native.integer_products import multiplies_integers
 from commonir.runtime.native.lifetimes import MemoryOfProgram
+from commonir.runtime.native.products.integer_products import multiplies_integers
 from commonir.runtime.native.program import CompiledProgram, ProgramTensor
 from commonir.runtime.values import compute_dtype
 

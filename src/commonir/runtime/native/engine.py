@@ -19,8 +19,8 @@ from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.runtime.kernel_graph.timing import RunTimes
 from commonir.runtime.native.compiled_graph import CompiledGraph
 from commonir.runtime.native.compiling import compiled
-from commonir.runtime.native.pair_products import PAIRS
-from commonir.runtime.native.workers import Workers, available_threads
+from commonir.runtime.native.products.pair_products import PAIRS
+from commonir.runtime.native.threads.workers import Workers, available_threads
 from commonir.runtime.nesting import with_loops
 from commonir.runtime.seeding import with_seeds
 

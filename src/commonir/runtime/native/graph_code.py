@@ -20,11 +20,16 @@ from commonir.runtime.kernel_graph.control import GraphProgram, program_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips, TensorSpec
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
-from commonir.runtime.native.contraction_code import ContractionCode, Plan, packed, plan_of
 from commonir.runtime.native.control_code import Structure, control_tensors
-from commonir.runtime.native.decoded_factors import decode_factors
-from commonir.runtime.native.expression_code import Buffer, Scratch
-from commonir.runtime.native.integer_products import (
+from commonir.runtime.native.kernels.expression_code import Buffer, Scratch
+from commonir.runtime.native.kernels.kernel_code import KernelCode
+from commonir.runtime.native.kernels.packed_codes import pack_codes
+from commonir.runtime.native.kernels.strip_code import PartCall, StripCode, layouts_of_parts, strip_count
+from commonir.runtime.native.kernels.work_units import WorkDivision, cost_of, is_worth_dividing, points_of
+from commonir.runtime.native.products.contraction_code import ContractionCode
+from commonir.runtime.native.products.contraction_plan import Plan, packed, plan_of
+from commonir.runtime.native.products.decoded_factors import decode_factors
+from commonir.runtime.native.products.integer_products import (
     ByteContractionCode,
     IntegerContractionCode,
     IntegerPlan,
@@ -32,17 +37,18 @@ from commonir.runtime.native.integer_products import (
     Terms,
     integer_plan,
 )
-from commonir.runtime.native.kernel_code import KernelCode
-from commonir.runtime.native.packed_codes import pack_codes
-from commonir.runtime.native.pair_products import PairContractionCode, packed_pairs, uses_pairs
-from commonir.runtime.native.product_tiles import Tile
+from commonir.runtime.native.products.pair_products import PairContractionCode, packed_pairs, uses_pairs
+from commonir.runtime.native.products.product_tiles import Tile
+from commonir.runtime.native.products.residues import split_residues, with_residue_axes
+from commonir.runtime.native.products.stored_factors import Part, StoredFactor, Table, decoded_arrays
+from commonir.runtime.native.products.winograd_code import (
+    WinogradCode,
+    WinogradPlan,
+    transformed_weights,
+    winograd_plan,
+)
 from commonir.runtime.native.program import Check, KernelCall
-from commonir.runtime.native.residues import split_residues, with_residue_axes
 from commonir.runtime.native.steps_code import add_steps
-from commonir.runtime.native.stored_factors import Part, StoredFactor, Table, decoded_arrays
-from commonir.runtime.native.strip_code import PartCall, StripCode, layouts_of_parts, strip_count
-from commonir.runtime.native.winograd_code import WinogradCode, WinogradPlan, transformed_weights, winograd_plan
-from commonir.runtime.native.work_units import WorkDivision, cost_of, is_worth_dividing, points_of
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, names
 

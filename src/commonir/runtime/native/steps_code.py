@@ -15,10 +15,11 @@ from itertools import takewhile
 from commonir.llvm.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module
 from commonir.llvm.target import Target
 from commonir.runtime.native.control_code import ControlCode, Structure
-from commonir.runtime.native.expression_code import Scratch
-from commonir.runtime.native.kernel_code import KernelCode
+from commonir.runtime.native.kernels.expression_code import Scratch
+from commonir.runtime.native.kernels.kernel_code import KernelCode
+from commonir.runtime.native.kernels.work_units import ALL_UNITS, BLOCK_COST, WorkDivision, points_of
 from commonir.runtime.native.program import MAIN, KernelCall
-from commonir.runtime.native.team_code import (
+from commonir.runtime.native.threads.team_code import (
     BLOCKS_PER_THREAD,
     DONE,
     FAULTS,
@@ -40,7 +41,6 @@ from commonir.runtime.native.team_code import (
     WATCH,
     add_team_functions,
 )
-from commonir.runtime.native.work_units import ALL_UNITS, BLOCK_COST, WorkDivision, points_of
 from commonir.symbolic import Dim
 
 _RECORDS = "step_records"

@@ -9,8 +9,8 @@ from commonir.llvm.scalar_functions import combined
 from commonir.llvm.target import Target
 from commonir.notation import Fold, Join, free, walk
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, vector_axis
-from commonir.runtime.native.expression_code import Buffer, ExpressionCode, Scratch
-from commonir.runtime.native.loop_order import (
+from commonir.runtime.native.kernels.expression_code import Buffer, ExpressionCode, Scratch
+from commonir.runtime.native.kernels.loop_order import (
     ACCUMULATORS,
     KeptElements,
     LoopOrder,
@@ -20,11 +20,11 @@ from commonir.runtime.native.loop_order import (
     loop_order,
     with_range,
 )
-from commonir.runtime.native.position_code import LoopScope
+from commonir.runtime.native.kernels.position_code import LoopScope
+from commonir.runtime.native.kernels.running_values import RunningValues, elements_of, with_running_values
+from commonir.runtime.native.kernels.transposed_reads import TransposedRead, transposed, transposed_read
+from commonir.runtime.native.kernels.work_units import Units, WorkDivision, axes_of_units, rounds_of_unit
 from commonir.runtime.native.program import Check
-from commonir.runtime.native.running_values import RunningValues, elements_of, with_running_values
-from commonir.runtime.native.transposed_reads import TransposedRead, transposed, transposed_read
-from commonir.runtime.native.work_units import Units, WorkDivision, axes_of_units, rounds_of_unit
 from commonir.symbolic import Dim, ceil_div, element_count, index
 
 

@@ -42,10 +42,10 @@ from commonir.notation import (
 from commonir.runtime.interpreter.evaluation import rounds_to_half
 from commonir.runtime.kernel_graph.layouts import MemoryLayout
 from commonir.runtime.kernel_graph.loop_kernel import DataPosition, LoopKernel, Read, read_of, vector_index_of
-from commonir.runtime.native.loop_order import ACCUMULATORS, is_small
-from commonir.runtime.native.position_code import LoopScope, PositionCode
+from commonir.runtime.native.kernels.loop_order import ACCUMULATORS, is_small
+from commonir.runtime.native.kernels.position_code import LoopScope, PositionCode
+from commonir.runtime.native.kernels.work_units import Units
 from commonir.runtime.native.program import Check
-from commonir.runtime.native.work_units import Units
 from commonir.symbolic import Dim, linear_in, names, terms_of
 
 

@@ -8,8 +8,8 @@ from commonir.llvm.element_code import loaded_value
 from commonir.llvm.llvm_ir import F32, I32, Function, LlvmType, LlvmValue
 from commonir.llvm.scalar_functions import applied, converted, register_type
 from commonir.notation import Apply, Cast, Const, Expr
-from commonir.runtime.native.product_tiles import UNROLLED_TERMS, Columns
-from commonir.runtime.native.stored_factors import PERMUTED, Part, StoredFactor, Table
+from commonir.runtime.native.products.product_tiles import UNROLLED_TERMS, Columns
+from commonir.runtime.native.products.stored_factors import PERMUTED, Part, StoredFactor, Table
 
 Values = Mapping[tuple[Expr, int], LlvmValue]
 Pointers = Mapping[Part | Table, LlvmValue]

@@ -13,8 +13,8 @@ from commonir.llvm.llvm_ir import F32, I64, POINTER, Function, LlvmType, LlvmVal
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT
 from commonir.runtime.kernel_graph.graph import Strips
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
-from commonir.runtime.native.position_code import PositionCode
-from commonir.runtime.native.work_units import ALL_UNITS
+from commonir.runtime.native.kernels.position_code import PositionCode
+from commonir.runtime.native.kernels.work_units import ALL_UNITS
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim
 

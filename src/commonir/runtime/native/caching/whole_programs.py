@@ -18,8 +18,8 @@ from commonir.runtime.drawing import NumberDraw
 from commonir.runtime.engine import Executable
 from commonir.runtime.flexible import FlexibleExecutable
 from commonir.runtime.kernel_graph.execution import GraphExecutable
+from commonir.runtime.native.caching.model_cache import InputSpec, KnownShapes, ModelCache, WholeProgram
 from commonir.runtime.native.compiled_graph import CompiledGraph
-from commonir.runtime.native.model_cache import InputSpec, KnownShapes, ModelCache, WholeProgram
 from commonir.runtime.values import compute_dtype, declared_dtype
 
 Array = NDArray[Any]

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.runtime.kernel_graph.graph import known_count
 from commonir.runtime.kernel_graph.strips import even_part
-from commonir.runtime.native.contraction_code import ContractionCode, LastVector, Packed, Plan, TermRun, term_runs
-from commonir.runtime.native.product_tiles import LeftRow, PlainColumns, ProductTile, TermRange
-from commonir.runtime.native.work_units import Units
+from commonir.runtime.native.kernels.work_units import Units
+from commonir.runtime.native.products.contraction_code import ContractionCode, LastVector, Packed, TermRun, term_runs
+from commonir.runtime.native.products.contraction_plan import Plan
+from commonir.runtime.native.products.product_tiles import LeftRow, PlainColumns, ProductTile, TermRange
 
 Array = NDArray[np.generic]
 

@@ -23,7 +23,7 @@ from commonir.notation import Access, Apply, Cast, Const, Expr, Kernel, Tensor, 
 from commonir.runtime.interpreter.evaluation import evaluate_kernel, rounds_to_half
 from commonir.runtime.kernel_graph.factors import elements_of, factor_of
 from commonir.runtime.kernel_graph.layouts import layout_of
-from commonir.runtime.native.product_tiles import in_panels
+from commonir.runtime.native.products.product_tiles import in_panels
 from commonir.runtime.values import compute_dtype, declared_dtype
 from commonir.symbolic import Dim, floor_div, modulo, names, substitute
 

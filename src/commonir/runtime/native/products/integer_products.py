@@ -24,11 +24,12 @@ from commonir.runtime.kernel_graph.factors import Factor, factor_of
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.integer_ranges import IntegerRanges, Interval
 from commonir.runtime.kernel_graph.loop_kernel import Layouts, LoopKernel
-from commonir.runtime.native.contraction_code import Plan, TermRun, ordered_factors, plan_of_factors
-from commonir.runtime.native.expression_code import Buffer
-from commonir.runtime.native.kernel_code import KernelCode
-from commonir.runtime.native.packed_rows import PackedRowsCode, has_packed_rows, in_words
-from commonir.runtime.native.product_tiles import PlainColumns, Tile, in_panels
+from commonir.runtime.native.kernels.expression_code import Buffer
+from commonir.runtime.native.kernels.kernel_code import KernelCode
+from commonir.runtime.native.products.contraction_code import TermRun
+from commonir.runtime.native.products.contraction_plan import Plan, ordered_factors, plan_of_factors
+from commonir.runtime.native.products.packed_rows import PackedRowsCode, has_packed_rows, in_words
+from commonir.runtime.native.products.product_tiles import PlainColumns, Tile, in_panels
 from commonir.runtime.values import compute_dtype
 
 Array = NDArray[np.generic]

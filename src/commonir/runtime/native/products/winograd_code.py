@@ -24,10 +24,10 @@ from commonir.base.tuples import NamedTuple
 from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.llvm.target import Target
 from commonir.runtime.kernel_graph.strips import even_part
-from commonir.runtime.native.contraction_code import Plan, factor_matrix
-from commonir.runtime.native.expression_code import Buffer
-from commonir.runtime.native.kernel_code import KernelCode
-from commonir.runtime.native.product_tiles import (
+from commonir.runtime.native.kernels.expression_code import Buffer
+from commonir.runtime.native.kernels.kernel_code import KernelCode
+from commonir.runtime.native.products.contraction_plan import Plan, factor_matrix
+from commonir.runtime.native.products.product_tiles import (
     Columns,
     LeftRow,
     PlainColumns,

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir import base
 from commonir.base.file_cache import FileCache
 from commonir.base.tuples import NamedTuple
 from commonir.base.version import __version__
@@ -29,9 +30,9 @@ from commonir.llvm.code_image import is_loadable
 from commonir.llvm.compiled_cache import compiled_cache
 from commonir.runtime.drawing import NumberDraw
 from commonir.runtime.limits import reporting_out_of_range
+from commonir.runtime.native.caching.stored_programs import description_of, program_of, sections_of
 from commonir.runtime.native.compiled_graph import CompiledGraph
 from commonir.runtime.native.program import CompiledProgram
-from commonir.runtime.native.stored_programs import description_of, program_of, sections_of
 
 Array = NDArray[Any]
 
@@ -216,7 +217,7 @@ def _array_of(value: object) -> Array | None:
 def _package_state() -> str:
     """Returns a digest of the files of this package, which change without its version where it is developed."""
     files: list[str] = []
-    pending = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
+    pending = [os.path.dirname(folder) for folder in base.__path__]
     while pending:
         with os.scandir(pending.pop()) as entries:
             for entry in entries:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from commonir.llvm.code_loading import CodeLibrary
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT
-from commonir.runtime.native.team_code import (
+from commonir.runtime.native.threads.team_code import (
     FAULTS,
     HELP,
     RUN_SHARED,
@@ -23,7 +23,7 @@ from commonir.runtime.native.team_code import (
     YIELD,
     team_words,
 )
-from commonir.runtime.native.workers import Workers, yielding_function
+from commonir.runtime.native.threads.workers import Workers, yielding_function
 
 
 class Team:

@@ -17,10 +17,10 @@ from commonir.runtime.kernel_graph.contraction import is_stored, summed_products
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec, evaluated
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified
-from commonir.runtime.native.contraction_code import Plan, plan_of
-from commonir.runtime.native.integer_products import IntegerTerms, integer_plan
-from commonir.runtime.native.residues import split_residues
-from commonir.runtime.native.winograd_code import winograd_plan
+from commonir.runtime.native.products.contraction_plan import Plan, plan_of
+from commonir.runtime.native.products.integer_products import IntegerTerms, integer_plan
+from commonir.runtime.native.products.residues import split_residues
+from commonir.runtime.native.products.winograd_code import winograd_plan
 
 Array = NDArray[Any]
 

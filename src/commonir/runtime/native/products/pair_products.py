@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from commonir.base.arrays import dtype_of
 from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.llvm.target import Target
-from commonir.runtime.native.contraction_code import Plan, factor_matrix
-from commonir.runtime.native.packed_rows import PackedRowsCode, has_packed_rows, in_words, term_count
-from commonir.runtime.native.product_tiles import Tile, in_panels
+from commonir.runtime.native.products.contraction_plan import Plan, factor_matrix
+from commonir.runtime.native.products.packed_rows import PackedRowsCode, has_packed_rows, in_words, term_count
+from commonir.runtime.native.products.product_tiles import Tile, in_panels
 
 Array = NDArray[np.generic]
 
