@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -9,7 +10,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from threading import Thread
+from threading import Event, Thread
+from threading import enumerate as enumerate_threads
 from time import sleep
 
 import numpy as np
@@ -119,6 +121,22 @@ def test_executables_run_at_the_same_time_in_threads_of_python() -> None:
     for c in callers:
         c.join()
     assert wrong == []
+
+
+def test_workers_end_with_those_who_use_them() -> None:
+    before = set(enumerate_threads())
+    workers = Workers()
+    ran = Event()
+    with workers.helping(2, ran.set) as count:
+        assert count == 2
+        assert ran.wait(10)
+    started = set(enumerate_threads()) - before
+    assert len(started) == 2
+    del workers
+    gc.collect()
+    for thread in started:
+        thread.join(10)
+        assert not thread.is_alive()
 
 
 class DelayedWorkers(Workers):

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
+from weakref import finalize
 
 _THREADS_VARIABLE = "OMP_NUM_THREADS"
 """The limit of threads that libraries for numbers share, which may be a list for nested levels. Source: OpenMP 5.2."""
@@ -28,6 +29,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._function: Callable[[], None] | None = None
+        self._is_needed = True
         self._parked = Lock()
         self._parked.acquire()
         # An interpreter that ends does not wait for it.
@@ -52,8 +54,14 @@ class Worker:
         """Makes the thread forget a function that it has not begun yet."""
         self._function = None
 
+    def end(self) -> None:
+        """Ends the thread as soon as it has nothing to do."""
+        self._is_needed = False
+        if self._parked.locked():
+            self._parked.release()
+
     def _work(self) -> None:
-        while True:
+        while self._is_needed:
             self._parked.acquire()
             function = self._function
             if function is not None:
@@ -62,17 +70,22 @@ class Worker:
 
 
 class Workers:
-    """Threads of this process that are not used by a run. A process that is forked from it starts its own."""
+    """Threads of this process that are not used by a run, which end with this object.
+
+    A process that is forked from it starts its own.
+    """
 
     def __init__(self) -> None:
         self._idle: list[Worker] = []
         self._process = os.getpid()
+        finalize(self, _end, self._idle).atexit = False
 
     @contextmanager
     def helping(self, count: int, function: Callable[[], None]) -> Generator[int]:
         """Wakes workers that call a function, and yields how many there are: fewer if no threads can be started."""
         if self._process != os.getpid():
-            self._idle, self._process = [], os.getpid()
+            self._idle.clear()
+            self._process = os.getpid()
         taken: list[Worker] = []
         try:
             while len(taken) < count:
@@ -96,6 +109,11 @@ class Workers:
             return Worker()
         except RuntimeError:  # the system has no more threads, or the interpreter ends
             return None
+
+
+def _end(workers: Sequence[Worker]) -> None:
+    for worker in workers:
+        worker.end()
 
 
 @cache
