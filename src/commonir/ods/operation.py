@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.shared import Shared
@@ -12,12 +12,14 @@ from commonir.base.text import plural
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import Type
-from commonir.notation import Kernel
 from commonir.ods.definition import Definition, coerced, not_a_value, split_arguments, successors_of
 from commonir.ods.fields import MISSING
 from commonir.ods.inference import infer
 from commonir.ods.known import NOT_COMPUTED
 from commonir.ods.text_form import TextForm
+
+if TYPE_CHECKING:
+    from commonir.notation import Kernel
 
 
 class Op(TextForm, Definition):

@@ -92,20 +92,31 @@ def read_of(e: Access, layouts: Layouts, extents: Mapping[str, Dim]) -> Read:
 
 def _digest(value: object) -> str:
     """Returns a short text that only equal accesses have: the same in every process, unlike the place in memory."""
-    return hashlib.sha256(_text_of(value).encode()).hexdigest()[:24]
+    known: dict[Expr, str] = {}
+
+    def text_of(value: object) -> str:
+        match value:
+            case Expr():
+                if value not in known:
+                    known[value] = _hashed(f"{value.dtype}{text_of_parts(value)}")
+                return known[value]
+            case Tensor() | Padded() | Dilated() | Flat():
+                return text_of_parts(value)
+            case tuple():
+                items: tuple[object, ...] = value  # pyright: ignore[reportUnknownVariableType]  of anything
+                return f"({','.join([text_of(x) for x in items])})"
+            case _:
+                return repr(value)
+
+    def text_of_parts(value: object) -> str:
+        parts = [getattr(value, name) for name in getattr(type(value), "__match_args__", ())]
+        return f"{type(value).__name__}{text_of(tuple(parts))}"
+
+    return _hashed(text_of(value))
 
 
-def _text_of(value: object) -> str:
-    match value:
-        case Expr() | Tensor() | Padded() | Dilated() | Flat():
-            parts = [getattr(value, name) for name in getattr(type(value), "__match_args__", ())]
-            element = value.dtype if isinstance(value, Expr) else ""
-            return f"{type(value).__name__}:{element}({_text_of(tuple(parts))})"
-        case tuple():
-            items: tuple[object, ...] = value  # pyright: ignore[reportUnknownVariableType]  of anything
-            return f"({','.join([_text_of(x) for x in items])})"
-        case _:
-            return repr(value)
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def _always_holds(g: Guard, extents: Mapping[str, Dim]) -> bool:

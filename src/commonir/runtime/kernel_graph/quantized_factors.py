@@ -23,9 +23,9 @@ from commonir.notation import (
     Padded,
     Tensor,
     free,
+    replace,
     replace_accesses,
     walk,
-    with_children,
 )
 from commonir.runtime.kernel_graph.contraction import is_stored, summed_products
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec
@@ -164,11 +164,7 @@ class _Replacement:
         result = sums if not scales else Apply("multiply", (sums, scales[0]))
         if len(scales) == 2:
             result = Apply("multiply", (sums, Apply("multiply", (scales[0], scales[1]))))
-
-        def visit(e: Expr) -> Expr:
-            return result if e is product.fold else with_children(e, visit)
-
-        return visit(body)
+        return replace(body, {product.fold: result})
 
     def _read(self, a: Access) -> Expr:
         """Returns a read of a node as integers, in single precision again."""

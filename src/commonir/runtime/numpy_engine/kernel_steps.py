@@ -17,7 +17,22 @@ from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
 from commonir.ir.types import ElementType, bf16, f16
-from commonir.notation import Access, Apply, Cast, Const, Expr, Fold, Position, free, index, put, walk, with_children
+from commonir.notation import (
+    Access,
+    Apply,
+    Cast,
+    Const,
+    Expr,
+    Fold,
+    Position,
+    Visit,
+    free,
+    index,
+    mapped,
+    put,
+    walk,
+    with_children,
+)
 from commonir.runtime.interpreter.array_functions import round_to_half
 from commonir.runtime.interpreter.evaluation import rounds_to_half
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, simplified
@@ -61,7 +76,7 @@ def _sharing_axes(kernel: LoopKernel) -> Expr:
     What a fold computes and the result needs again is then one array: the exponentials of a softmax.
     """
 
-    def visit(e: Expr) -> Expr:
+    def shared(e: Expr, visit: Visit) -> Expr:
         if isinstance(e, Fold):
             for k in e.over:
                 used = {*free(e), *e.over}
@@ -71,7 +86,7 @@ def _sharing_axes(kernel: LoopKernel) -> Expr:
                     e = Fold(e.fn, over, put(e.body, {k: index(same[-1])}))
         return with_children(e, visit)
 
-    return visit(kernel.body)
+    return mapped(kernel.body, shared)
 
 
 def _blocks(kernel: LoopKernel) -> Iterator[dict[str, tuple[int, int]]]:
