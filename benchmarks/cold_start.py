@@ -44,8 +44,9 @@ cir.run(cir.load(sys.argv[1]), inputs, engine=sys.argv[3])
 
 _COMMAND = """
 import sys
-from commonir.cli.main import main
-sys.exit(main(["run", sys.argv[1], "@" + sys.argv[2]]))
+from commonir.__main__ import main
+sys.argv = ["cir", "run", sys.argv[1], "@" + sys.argv[2]]
+sys.exit(main())
 """
 
 _ONNXRUNTIME = """

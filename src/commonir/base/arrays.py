@@ -9,15 +9,14 @@ from functools import cache
 from math import lcm, prod
 from typing import TypeGuard
 
-import ml_dtypes
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from commonir.base.codes import UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.sparse import SparseArray
 
-_NUMPY_NAMES = {
+_NUMPY_NAMES: Mapping[str, DTypeLike] = {
     "i1": np.bool_,
     "i8": np.int8,
     "i16": np.int16,
@@ -32,25 +31,35 @@ _NUMPY_NAMES = {
     "f64": np.float64,
     "complex<f32>": np.complex64,
     "complex<f64>": np.complex128,
-    "bf16": ml_dtypes.bfloat16,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-    "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
-    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
-    "f4E2M1FN": ml_dtypes.float4_e2m1fn,
-    "f6E2M3FN": ml_dtypes.float6_e2m3fn,
-    "f6E3M2FN": ml_dtypes.float6_e3m2fn,
-    "i2": ml_dtypes.int2,
-    "i4": ml_dtypes.int4,
     "ui1": np.uint8,
-    "ui2": ml_dtypes.uint2,
     "ui3": np.uint8,
-    "ui4": ml_dtypes.uint4,
     "ui6": np.uint8,
     "!builtin.string": np.object_,
     "!builtin.handle": np.int64,
 }
+
+
+@cache
+def _narrow_names() -> Mapping[str, DTypeLike]:
+    """Returns the dtypes that numpy lacks, by the names of element types."""
+    # Takes as long as a tenth of numpy, and few programs have such elements.
+    import ml_dtypes  # noqa: PLC0415
+
+    return {
+        "bf16": ml_dtypes.bfloat16,
+        "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+        "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
+        "f8E5M2": ml_dtypes.float8_e5m2,
+        "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
+        "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
+        "f4E2M1FN": ml_dtypes.float4_e2m1fn,
+        "f6E2M3FN": ml_dtypes.float6_e2m3fn,
+        "f6E3M2FN": ml_dtypes.float6_e3m2fn,
+        "i2": ml_dtypes.int2,
+        "i4": ml_dtypes.int4,
+        "ui2": ml_dtypes.uint2,
+        "ui4": ml_dtypes.uint4,
+    }
 
 
 class NoDtypeError(DiagnosticError, KeyError):
@@ -65,7 +74,7 @@ def dtype_of(name: str) -> np.dtype[np.generic]:
 
     Raises: NoDtypeError (E0709, also a KeyError) for types without a dtype.
     """
-    dtype = _NUMPY_NAMES.get(name)
+    dtype = _NUMPY_NAMES.get(name) or _narrow_names().get(name)
     if dtype is None:
         raise NoDtypeError(Diagnostic(UNSUPPORTED_EXECUTION, f"no array has elements of type {name}"))
     return np.dtype(dtype)
@@ -85,10 +94,14 @@ def name_of(dtype: np.dtype[np.generic]) -> str:
     """Returns the name of the element type of a numpy dtype. Raises: KeyError when there is none."""
     if dtype.kind in "US":
         return "!builtin.string"
-    for name, element in _NUMPY_NAMES.items():
-        if np.dtype(element) == dtype:
-            return name
-    raise KeyError(dtype)
+    name = _name_among(_NUMPY_NAMES, dtype) or _name_among(_narrow_names(), dtype)
+    if name is None:
+        raise KeyError(dtype)
+    return name
+
+
+def _name_among(names: Mapping[str, DTypeLike], dtype: np.dtype[np.generic]) -> str | None:
+    return next((name for name, element in names.items() if np.dtype(element) == dtype), None)
 
 
 def array_of_bytes(content: memoryview, name: str, bits: int, shape: tuple[int, ...]) -> NDArray[np.generic]:

@@ -26,6 +26,7 @@ from zlib import crc32
 from commonir.base import codes, file_codes
 from commonir.base.copying import NO_SPACE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.lazy import lazy_pattern
 from commonir.base.suggestions import did_you_mean_file
 
 P = ParamSpec("P")
@@ -34,7 +35,7 @@ T = TypeVar("T")
 # A temporary names the process that writes it, so that another one removes it when that one has ended.
 _HOST = f"{crc32(os.fsencode(os.uname().nodename)) if os.name == 'posix' else 0:08x}"
 _PROCESS = os.urandom(4).hex()
-_LEFTOVER = re.compile(r"([0-9a-f]{8})-(\d{1,10})-([0-9a-f]{8})-[0-9a-f]{12}(\.ready)?\.tmp")
+_LEFTOVER = lazy_pattern(r"([0-9a-f]{8})-(\d{1,10})-([0-9a-f]{8})-[0-9a-f]{12}(\.ready)?\.tmp")
 _READY, _TEMPORARY = ".ready", ".tmp"
 _NAME_BYTES = 100
 

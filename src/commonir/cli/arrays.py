@@ -25,9 +25,9 @@ from commonir.base.arrays import dtype_of, name_of
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.files import atomic_file, unread_file
 from commonir.base.images import READ
+from commonir.base.lazy import lazy_pattern
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.safe_paths import open_regular
-from commonir.base.safetensors import read_safetensors, write_safetensors
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
@@ -41,7 +41,7 @@ INPUTS = "inputs/"
 
 _SAFETENSORS = ".safetensors"
 _ARCHIVES = (".npz", _SAFETENSORS)
-_IMAGE = re.compile(rf"(?P<path>.*(?:{'|'.join(map(re.escape, READ))}))(?::(?P<form>.*))?", re.IGNORECASE | re.DOTALL)
+_IMAGE = lazy_pattern(rf"(?P<path>.*(?:{'|'.join(map(re.escape, READ))}))(?::(?P<form>.*))?", re.IGNORECASE | re.DOTALL)
 _JSON = ".json"
 _FILES = (".npy", *_ARCHIVES, _JSON)
 _JSON_STARTS = ("[", "{", '"')
@@ -50,7 +50,7 @@ _SYNTAX = (
     "write `NAME=@file.npy`, `@file.npz`, `NAME=@file.json`, a type and a generator: `NAME=f32[1,3,8,8]:randn`, or its "
     "value: `NAME=3`, `NAME=true`, `NAME=[1, 2]`"
 )
-_SCALAR = re.compile(r"true|false|[+-]?(?:inf|nan|0x[0-9A-Fa-f]+|[0-9.][0-9.eE+-]*j?)")
+_SCALAR = lazy_pattern(r"true|false|[+-]?(?:inf|nan|0x[0-9A-Fa-f]+|[0-9.][0-9.eE+-]*j?)")
 
 # Other spellings of the element types' names.
 _ALIASES = {
@@ -211,7 +211,7 @@ def _refusal(text: str, reason: str, help: str = _SYNTAX) -> DiagnosticError:
 _DIM = r"[0-9]{1,20}"
 _SHAPE = rf"\s*(?:{_DIM}\s*(?:,\s*{_DIM}\s*)*,?\s*)?"
 _USUAL_GENERATOR = "randn"
-_GENERATED = re.compile(
+_GENERATED = lazy_pattern(
     rf"(?P<type>\w+)(?:\[(?P<shape>{_SHAPE})\])?:(?P<generator>[^()]*)(?:\((?P<arguments>[^()]*)\))?"
 )
 
@@ -349,6 +349,8 @@ def read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
 
 
 def _read_safetensors(path: str, key: str | None, limits: Limits) -> Arrays:
+    from commonir.base.safetensors import read_safetensors  # noqa: PLC0415  runs start without it
+
     try:
         result = read_safetensors(path, limits)
     except OSError as error:
@@ -446,6 +448,8 @@ def save_arrays(path: str, arrays: Mapping[str, Array] | Iterable[tuple[str, Arr
     """
     pairs = cast("Iterable[tuple[str, Array]]", arrays.items() if isinstance(arrays, Mapping) else arrays)
     if path.lower().endswith(_SAFETENSORS):
+        from commonir.base.safetensors import write_safetensors  # noqa: PLC0415  as above
+
         try:
             with atomic_file(path) as stream:
                 write_safetensors(stream, dict(pairs))

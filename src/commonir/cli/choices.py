@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostics
+from commonir.base.lazy import lazy_pattern
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
 
 _CHANNELS = {"rgb": 3, "bgr": 3, "grayscale": 1}
-_RANGE = re.compile(r"([^=]+)=([0-9]{1,18})\.\.([0-9]{1,18})")
-_SIZES = re.compile(r"([0-9]{1,18})\.\.([0-9]{1,18})")
-_NUMBER = re.compile(r"[0-9]{1,18}")
+_RANGE = lazy_pattern(r"([^=]+)=([0-9]{1,18})\.\.([0-9]{1,18})")
+_SIZES = lazy_pattern(r"([0-9]{1,18})\.\.([0-9]{1,18})")
+_NUMBER = lazy_pattern(r"[0-9]{1,18}")
 
 
 class ImageChoice(NamedTuple):

@@ -42,8 +42,6 @@ from commonir.cli.stored_runs import run_stored, stored_model_of
 from commonir.cli.terminal import Style, Terminal
 from commonir.reports import Comparison
 from commonir.reports.columns import Column, type_text
-from commonir.reports.comparison_tables import difference_of, write_comparison
-from commonir.reports.rank_tables import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -353,6 +351,8 @@ def _answer(
         comparison = Comparison.of_sets(parts)
         comparison = comparison.replaced(engines=(options.expect, comparison.engines[1]))
         if not comparison.is_within:
+            from commonir.reports.comparison_tables import difference_of  # noqa: PLC0415  few runs compare
+
             advice = "these inputs were random: give those that the saved outputs were computed from"
             help = advice if any(shown) else None
             session.findings.add(codes.OUTPUTS_DIFFER, difference_of(comparison), file=options.expect, help=help)
@@ -457,6 +457,8 @@ class _Result(NamedTuple):
     def write(self, out: Terminal) -> None:
         """Writes the result as text."""
         if self.random:
+            from commonir.reports.rank_tables import by_name  # noqa: PLC0415  runs on given inputs start without it
+
             listed = by_name([(summary.name, summary.type) for summary in self.random])
             rest = len(listed) - _RANDOM_SHOWN
             if rest > 1:
@@ -472,6 +474,8 @@ class _Result(NamedTuple):
         for what, path in self.saved.items():
             out.line(f"{what} saved to {path}")
         if self.comparison is not None:
+            from commonir.reports.comparison_tables import write_comparison  # noqa: PLC0415  few runs compare
+
             out.line()
             write_comparison(self.comparison, out, is_complete=False)
 
