@@ -101,11 +101,11 @@ class GraphStep:
         self._checked: dict[object, bool] = {}
         # The longest run so far; that of loops says little about the next one.
         self.seconds: float | None = None
-        self._has_loops = any(isinstance(inner, core.While) for op in operations for inner in op.walk())
+        self.has_loops = any(isinstance(inner, core.While) for op in operations for inner in op.walk())
 
     def is_short(self, seconds_left: float) -> bool:
         """Returns whether a run will be done long before a deadline."""
-        return self.seconds is not None and 4 * self.seconds < seconds_left and not self._has_loops
+        return self.seconds is not None and 4 * self.seconds < seconds_left and not self.has_loops
 
     def fits(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> bool:
         """Returns whether the graph computes the operations for inputs of these shapes and these sizes.
@@ -385,10 +385,11 @@ class _BlockRunner:
         times = self._executable.times
         if times is not None:
             return times.of_kernels(step)
-        if self.deadline is None:
+        # Another rank may have failed while a loop runs, and other graphs are done soon.
+        if self.deadline is None and (self.communicator is None or not step.has_loops):
             return None
         # A graph that will be done long before the deadline needs no checks.
-        if step.is_short(self.deadline - time.monotonic()):
+        if self.deadline is not None and step.is_short(self.deadline - time.monotonic()):
             return None
         return lambda _node, _origins: self._check_time()
 

@@ -28,8 +28,8 @@ from commonir.symbolic import Dim, plain, symbol
 LARGE_BYTES = 4 << 20
 """Bytes of a value between two contractions from which on strips pay."""
 
-STRIP_BYTES = 1 << 18
-"""Bytes of a strip: one before and one after the function of rows fit the second-level cache."""
+STRIP_BYTES = 150 << 10
+"""Bytes of a strip: one before and one after the function of rows fit the second-level cache beside the factors."""
 
 ROW_MULTIPLE = 8
 """Strips have a multiple of so many rows, which most tiles divide."""
