@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
+from commonir.llvm.elementary import ELEMENTARY
 from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
 from commonir.llvm.target import Target
+from commonir.notation import Apply, walk
 from commonir.runtime.kernel_graph.factors import Factor
 from commonir.runtime.native.kernels.expression_code import Buffer
 from commonir.runtime.native.kernels.kernel_code import KernelCode
@@ -70,14 +72,17 @@ class ContractionCode:
         self._plan = plan
         self._out = out
         self._rows = element_count(map(plan.extent, plan.rows))
-        registers = (1, 1) if plan.stored is None else plan.stored.registers
+        fixed, each = (1, 1) if plan.stored is None else plan.stored.registers
+        # The coefficients of elementary functions that follow stay in registers while terms are added.
+        fixed += any(isinstance(e, Apply) and e.fn in ELEMENTARY for e in walk(plan.kernel.body))
         self._sums = len(plan.folds)
         is_part = plan.first_column != 0
         self.tile = tile_of(
             self._rows,
             plan.extent(plan.column),
             target,
-            *registers,
+            fixed,
+            each,
             sums=self._sums,
             row_length=plan.extent(plan.rows[-1]) if len(plan.rows) > 1 else 0,
             has_whole_panels=is_part,
