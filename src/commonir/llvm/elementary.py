@@ -12,12 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf, nan
 from types import MappingProxyType
 
-from commonir.llvm.llvm_ir import Function, LlvmValue
+from commonir.llvm.llvm_ir import F32, Function, LlvmValue
 
 ElementaryFunction = Callable[[Function, LlvmValue], LlvmValue]
 
 _ROUNDING = 12582912.0
 """1.5 * 2^23: adding it rounds a number below 2^22 to an integer, which the low bits of the sum hold."""
+
+SCALED_BITS = 512
+"""The bits of vectors that processors scale by powers of two in one instruction (AVX-512); others call a function."""
 
 _LOG2_HIGH, _LOG2_LOW = 0.693359375, -2.12194440e-4
 """The logarithm of 2 in two parts, so that multiples of the first are exact."""
@@ -69,6 +72,8 @@ def exp2(f: Function, x: LlvmValue) -> LlvmValue:
 def _scaled(f: Function, x: LlvmValue, shifted: LlvmValue) -> LlvmValue:
     """Returns `2^n x`, where `shifted` is `n` with the rounding number added."""
     n = f.cast("bitcast", shifted, "i32") - 0x4B400000
+    if x.type.lanes * F32.bits == SCALED_BITS:
+        return f.called(f"llvm.ldexp.{x.type.mangled}.{n.type.mangled}", x.type, x, n)
     half = n.shift_right(1, is_signed=True)
     return x * _power_of_two(f, half) * _power_of_two(f, n - half)
 
