@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.cli.options import DEFAULT_FAST_MATH
-from commonir.cli.saving import ARCHIVES
+from commonir.cli.saving import ARCHIVES, SaveOptions
 from commonir.cli.session import Session
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from commonir.api import StoredModel, StoredRun
 
 
-class StoredRunOptions(Protocol):
+class StoredRunOptions(SaveOptions, Protocol):
     """The options of a run that stored programs depend on."""
 
     @property
@@ -23,17 +23,9 @@ class StoredRunOptions(Protocol):
     @property
     def function(self) -> str | None: ...
     @property
-    def seed(self) -> int: ...
-    @property
-    def dims(self) -> tuple[str, ...]: ...
-    @property
     def sets(self) -> int | None: ...
     @property
-    def steps(self) -> int | None: ...
-    @property
     def state(self) -> str | None: ...
-    @property
-    def save_state(self) -> str | None: ...
     @property
     def ranks(self) -> int | None: ...
     @property
@@ -46,12 +38,6 @@ class StoredRunOptions(Protocol):
     def time_limit(self) -> float | None: ...
     @property
     def mem_limit(self) -> int | None: ...
-    @property
-    def save(self) -> str | None: ...
-    @property
-    def save_inputs(self) -> str | None: ...
-    @property
-    def save_all(self) -> str | None: ...
     @property
     def expect(self) -> str | None: ...
 
