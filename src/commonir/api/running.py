@@ -47,10 +47,15 @@ def default_engine() -> str:
 
 def engine_for_one_run(options: EngineOptions | None = None) -> str:
     """Returns the name of the engine that runs programs once where none is named: compiling takes longer than a run."""
+    return _engine_for_one_run(None, options) or default_engine()
+
+
+def _engine_for_one_run(engine: str | None, options: EngineOptions | None) -> str | None:
+    """Returns the name of the engine for a single run; None for the default engine, which may fall back on another."""
     from commonir.runtime.engine import DEFAULT_OPTIONS, engine_name_for_one_run  # noqa: PLC0415
 
     is_precise = options is None or options.fast_math == DEFAULT_OPTIONS.fast_math
-    return engine_name_for_one_run() if is_precise else default_engine()
+    return engine or (engine_name_for_one_run() if is_precise else None)
 
 
 def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
@@ -98,7 +103,7 @@ def run(
     limit_bytes = options.memory_limit_bytes
     all_inputs = _drawn_inputs(lowered, function=function, seed=seed, given=given, memory_limit_bytes=limit_bytes)
     options = _with_time_left(options, began)
-    engine = engine or engine_for_one_run(options)
+    engine = _engine_for_one_run(engine, options)
     with _noting_chosen_sizes(lowered, function, all_inputs, given):
         if ranks is not None:
             sharding = Sharding(ranks, parallel, findings)
@@ -397,7 +402,7 @@ def run_steps(
         _drawn_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part, memory_limit_bytes=limit_bytes)
         for n, part in enumerate(step_inputs)
     ]
-    engine = engine or (default_engine() if steps is not None else engine_for_one_run(options))
+    engine = engine if steps is not None else _engine_for_one_run(engine, options)
     with _noting_chosen_sizes(lowered, function, drawn[0], step_inputs[0], dims):
         if ranks is None:
             executable = _prepared(module, lowered, engine, function, state, options)
@@ -411,7 +416,7 @@ def run_steps(
         is_drawn = not step_inputs[0] and not dims
         draws = number_draws(lowered.function(function), drawn[0]) if is_drawn else None
         stored.store(module, executable, drawn[0], outputs[0], draws)
-    return Steps(drawn[0], outputs[0] if steps is None else joined(outputs), engine)
+    return Steps(drawn[0], outputs[0] if steps is None else joined(outputs), engine or default_engine())
 
 
 def _by_step(lowered: Module, function: str | None, inputs: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:

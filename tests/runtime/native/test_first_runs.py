@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 import commonir as cir
+from commonir.base.codes import MISSING_PACKAGE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.llvm.scalar_functions import NotCompiled
+from commonir.runtime.engine import EngineOptions
 from commonir.runtime.kernel_graph.execution import DIRECT_ELEMENTS
 from commonir.runtime.native import engine as native
 
@@ -56,3 +62,24 @@ def test_several_runs_are_compiled(compiled_graphs: list[object]) -> None:
     cir.prepare(program()).run({"x": X})
     cir.run_steps(program(), {"x": X}, steps=2)
     assert len(compiled_graphs) == 2
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: cir.run_steps(program(), {"x": X[None]}, steps=1).outputs["y"][0],
+        lambda: cir.run(program(), {"x": X}, options=EngineOptions(fast_math="none"))["y"],
+    ],
+    ids=["steps", "fast math"],
+)
+def test_the_default_engine_runs_without_a_compiler_that_does_not_load(
+    run: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> None:
+        raise DiagnosticError(Diagnostic(MISSING_PACKAGE, "llvmlite does not load"))
+
+    monkeypatch.setattr(native, "host_target", fails)
+    monkeypatch.delenv("COMMONIR_ENGINE", raising=False)
+    with pytest.warns(UserWarning, match="programs run without a compiler: llvmlite does not load"):
+        result = run()
+    np.testing.assert_array_equal(result, np.maximum(X, 0))
