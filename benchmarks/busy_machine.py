@@ -22,8 +22,8 @@ from pathlib import Path
 from statistics import fmean
 
 from commonir import api
+from commonir.native.engine import ENGINE
 from commonir.runtime.engine import EngineOptions
-from commonir.runtime.native.engine import ENGINE
 
 from benchmarks.native_engine import inputs_of
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from commonir import api
-from commonir.runtime.native.engine import ENGINE
+from commonir.native.engine import ENGINE
 
 from benchmarks.native_engine import inputs_of, times_ms
 

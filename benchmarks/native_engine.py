@@ -23,8 +23,8 @@ from commonir import api
 from commonir.base.arrays import dtype_of
 from commonir.ir.module import Module
 from commonir.ir.types import TensorType
+from commonir.native.engine import ENGINE
 from commonir.runtime.engine import EngineOptions
-from commonir.runtime.native.engine import ENGINE
 
 Array = NDArray[Any]
 

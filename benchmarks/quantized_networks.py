@@ -30,7 +30,7 @@ from onnxruntime.quantization import (
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from commonir import api
-from commonir.runtime.native.engine import ENGINE
+from commonir.native.engine import ENGINE
 
 from benchmarks.native_engine import inputs_of, times_ms
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import commonir as cir
 from commonir.ir.module import Module
-from commonir.runtime.native.engine import ENGINE
+from commonir.native.engine import ENGINE
 
 
 def engine_outputs(module: Module, inputs: Mapping[str, Any], state: cir.State | None = None) -> dict[str, Any]:

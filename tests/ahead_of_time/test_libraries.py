@@ -24,8 +24,8 @@ from commonir.llvm.compiler import host_target
 from commonir.symbolic import symbol
 
 from tests.ahead_of_time.programs import COUNTED_LOOKUP, DECODE, SWAP, engine_outputs
+from tests.native.guarded_memory import GuardedMemory, Side
 from tests.oracles import find_program, require_package
-from tests.runtime.native.guarded_memory import GuardedMemory, Side
 from tests.runtime.programs import program
 
 require_package("llvmlite")

@@ -16,8 +16,8 @@ from commonir.runtime.interpreter.array_functions import ARRAY_FUNCTIONS
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec
 from commonir.runtime.values import compute_dtype
 
+from tests.native.graphs import run_guarded
 from tests.oracles import require_package
-from tests.runtime.native.graphs import run_guarded
 
 require_package("llvmlite")
 

@@ -23,13 +23,13 @@ from commonir.ir.types import ElementType, TensorType
 from commonir.llvm.element_code import loaded_value, stored_value
 from commonir.llvm.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
 from commonir.llvm.target import Target
+from commonir.native.graph_code import storage_of
+from commonir.native.kernels.expression_code import Scratch
+from commonir.native.kernels.kernel_code import KernelCode
+from commonir.native.kernels.work_units import WorkDivision
+from commonir.native.program import MAIN
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Arena, Lifetime, arena_of
 from commonir.runtime.kernel_graph.execution import MAX_ELEMENTS
-from commonir.runtime.native.graph_code import storage_of
-from commonir.runtime.native.kernels.expression_code import Scratch
-from commonir.runtime.native.kernels.kernel_code import KernelCode
-from commonir.runtime.native.kernels.work_units import WorkDivision
-from commonir.runtime.native.program import MAIN
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim
 from commonir.symbolic.constraints import Constraint

@@ -19,6 +19,8 @@ from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, Type, string
 from commonir.llvm.scalar_functions import NotCompiled
 from commonir.llvm.target import Target
+from commonir.native.compiling import generated_program
+from commonir.native.program import CompiledProgram
 from commonir.notation import Constraint
 from commonir.ods import source_path
 from commonir.runtime.binding.ports import names_of
@@ -26,8 +28,6 @@ from commonir.runtime.interpreter.control import is_control
 from commonir.runtime.kernel_graph.building import NotAKernel
 from commonir.runtime.kernel_graph.control import GraphProgram
 from commonir.runtime.kernel_graph.program_building import ProgramBuilder, operations_of
-from commonir.runtime.native.compiling import generated_program
-from commonir.runtime.native.program import CompiledProgram
 from commonir.symbolic import Dim, extreme, index, substitute
 from commonir.symbolic.dims import symbols_in
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from commonir.api.opening import Path_
     from commonir.ir.module import Module
+    from commonir.native.caching.model_cache import CachedModel, ModelCache
     from commonir.runtime.engine import EngineOptions, Executable
-    from commonir.runtime.native.caching.model_cache import CachedModel, ModelCache
     from commonir.runtime.state import State
 
     Array = NDArray[np.generic]
@@ -129,7 +129,7 @@ class _ModelExecutable:
         self, cache: ModelCache, executable: Executable, inputs: Mapping[str, Array], outputs: Mapping[str, Array]
     ) -> None:
         """Stores the program after a run with inputs of some shapes."""
-        from commonir.runtime.native.caching.whole_programs import store_run  # noqa: PLC0415  loads the definitions
+        from commonir.native.caching.whole_programs import store_run  # noqa: PLC0415  loads the definitions
         from commonir.runtime.values import is_array  # noqa: PLC0415  as above
 
         shapes = tuple([x.shape for x in inputs.values() if is_array(x)])

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from commonir.api.opening import Path_
     from commonir.ir.module import Module
+    from commonir.native.caching.model_cache import ModelCache
     from commonir.runtime.drawing import NumberDraw
     from commonir.runtime.engine import Executable
-    from commonir.runtime.native.caching.model_cache import ModelCache
 
     Array = NDArray[np.generic]
 
@@ -31,7 +31,7 @@ def cache_of(path: Path_, engine: str | None, function: str | None) -> ModelCach
     """Returns the stored programs of a model; None if the engine does not compile, or nothing can be stored."""
     if (engine or os.environ.get(ENGINE_VARIABLE) or _COMPILING_ENGINE) != _COMPILING_ENGINE:
         return None
-    from commonir.runtime.native.caching.model_cache import model_cache  # noqa: PLC0415  loads numpy
+    from commonir.native.caching.model_cache import model_cache  # noqa: PLC0415  loads numpy
 
     return model_cache(path, function)
 
@@ -75,7 +75,7 @@ class StoredModel:
         draws: Sequence[NumberDraw] | None,
     ) -> None:
         """Stores the program of a run; `draws` say how its inputs were drawn, if they are random ones by default."""
-        from commonir.runtime.native.caching.whole_programs import store_run  # noqa: PLC0415  loads the definitions
+        from commonir.native.caching.whole_programs import store_run  # noqa: PLC0415  loads the definitions
 
         store_run(self._cache, module, executable, inputs, outputs, draws)
 

@@ -35,14 +35,14 @@ ENTRY_POINTS = "commonir.engines"
 _OURS = {
     "iree": "commonir.engines.iree:ENGINE",
     "mpi": "commonir.engines.mpi.engine:ENGINE",
-    "native": "commonir.runtime.native.engine:ENGINE",
+    "native": "commonir.native.engine:ENGINE",
     "numpy": "commonir.runtime.numpy_engine.engine:ENGINE",
     "onnxruntime": "commonir.engines.onnxruntime:ENGINE",
     "reference": "commonir.runtime.interpreter.engine:ENGINE",
 }
 
 
-_AUTOMATIC = "commonir.runtime.native.engine:AUTOMATIC"
+_AUTOMATIC = "commonir.native.engine:AUTOMATIC"
 
 FastMath = Literal["none", "winograd", "bf16"]
 """Freedom of an engine beyond rounding the terms of a sum in another order: none, convolutions by transformed tiles

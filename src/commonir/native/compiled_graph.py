@@ -1,0 +1,268 @@
+"""A compiled program that is ready to run: its code in memory, and buffers for each set of sizes so far."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.codes import RUN_LIMIT_EXCEEDED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.tuples import NamedTuple
+from commonir.llvm.code_loading import CodeLibrary, loaded_code
+from commonir.native.output_arrays import OutputArrays
+from commonir.native.program import MAIN, CompiledProgram
+from commonir.native.threads.sharing_choice import SharingChoice
+from commonir.native.watching import Watch
+from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES, arena_of
+from commonir.runtime.limits import OutOfRange
+
+if TYPE_CHECKING:
+    from commonir.native.threads.team import Team
+    from commonir.native.threads.workers import Workers
+    from commonir.runtime.kernel_graph.timing import OnKernel
+    from commonir.symbolic import Dim
+
+Array = NDArray[Any]
+
+MAX_SIZES = 8
+"""The sets of sizes for which buffers are kept."""
+
+SHARED_COST = 1 << 23
+"""The cost from which on work is shared: some 100 microseconds, as long as a worker takes to come."""
+
+
+class Buffers(NamedTuple):
+    """Memory for one set of sizes: the table of addresses, with those of inputs and outputs still open.
+
+    `slots` are the elements of the table, which Python changes faster there, and `addresses` those of the table and of
+    the sizes.
+    Scratch memory is at the end of the arena, at the address `scratch`, for one thread after the other. `cost` is that
+    of the work that threads can share, and `choice` says whether they do. `outputs` are the shapes and dtypes of those
+    that are computed.
+    """
+
+    table: Array
+    slots: memoryview[int]
+    sizes: Array
+    addresses: tuple[int, int]
+    arena: Array
+    scratch: int
+    scratch_bytes: int
+    cost: int
+    choice: SharingChoice
+    outputs: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
+
+
+PAGE_BYTES = 1 << 21
+"""Bytes of a large page."""
+
+MANY_PAGES = 1 << 18
+"""Bytes from which on memory of intermediates is in large pages."""
+
+
+class CompiledGraph:
+    """A compiled program in memory. One thread at a time may run it; others of the process may help."""
+
+    def __init__(
+        self,
+        program: CompiledProgram,
+        threads: int = 1,
+        workers: Workers | None = None,
+        memory_limit_bytes: int | None = None,
+    ) -> None:
+        self._program = program
+        known = {*program.constants, *[t.name for t in program.inputs]}
+        names = [t.name for t in program.outputs]
+        # See `PreparedGraph`.
+        self.is_output_new = [name not in known and names.count(name) == 1 for name in names]
+        self._memory_limit_bytes = memory_limit_bytes
+        self._threads = threads
+        self._numbers = {name: n for n, name in enumerate(program.table)}
+        self._library = loaded_code(program.object_code, program.target)
+        self._main = self._library.function(MAIN, 5)
+        self._team = _team_of(self._library, program, workers) if threads > 1 else None
+        self._buffers: OrderedDict[tuple[int, ...], Buffers] = OrderedDict()
+        faults = np.zeros(2, np.int64)
+        self._faults, self._faults_address = faults.data, faults.ctypes.data
+        self._watch = Watch()
+        # What is read of a tensor without elements does not matter, but it must be memory.
+        self._outputs = OutputArrays()
+        self._nothing = np.zeros(ALIGNMENT, np.uint8)
+
+    @property
+    def program(self) -> CompiledProgram:
+        """The program."""
+        return self._program
+
+    def run(self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None) -> list[Array]:
+        """Returns the outputs for arrays of the inputs and values of the symbols.
+
+        With `on_kernel` kernels run in this thread; it is called after each.
+        Raises: OutOfRange when a position read from data is outside of its tensor; DiagnosticError (E0711) when more
+        memory is needed than the limit.
+        """
+        program = self._program
+        buffers = self._buffers_for(tuple([dims[s] for s in program.symbols]))
+        # Keeps copies alive until the end of the run.
+        inputs = [np.ascontiguousarray(a) for a in arrays]
+        computed = {n: self._outputs.array(n, shape, dtype) for n, (shape, dtype) in buffers.outputs.items()}
+        for tensor, array in zip(program.inputs, inputs, strict=True):
+            self._place(buffers, tensor.name, array)
+        for name, array in computed.items():
+            self._place(buffers, name, array)
+        try:
+            if self._team is not None and on_kernel is None and self._is_shared(buffers):
+                self._run_shared(self._team, buffers)
+            else:
+                self._main(*self._arguments(buffers, on_kernel))
+            self._watch.raise_error()
+            self._raise_fault(buffers)
+        finally:
+            self._faults[0] = 0
+        if len(computed) == len(program.outputs):
+            return [computed[t.name] for t in program.outputs]
+        given = {t.name: a for t, a in zip(program.inputs, arrays, strict=True)}
+        everything = {**program.constants, **given, **computed}
+        return [everything[t.name] for t in program.outputs]
+
+    def _place(self, buffers: Buffers, name: str, array: Array) -> None:
+        """Puts the address of an input or output into the table."""
+        number = self._numbers.get(name)
+        if number is not None:
+            kept = array if array.size else self._nothing
+            buffers.slots[number] = kept.__array_interface__["data"][0]
+
+    def _on_event(self, on_kernel: OnKernel) -> Callable[[int], None]:
+        """Returns the function to call after each kernel, and after rounds of loops with -1."""
+        calls = self._program.calls
+
+        def on_event(step: int) -> None:
+            on_kernel(*("", ()) if step < 0 else (calls[step].node, calls[step].origins))
+
+        on_event(-1)
+        return on_event
+
+    def _check_memory(self, size_bytes: int) -> None:
+        """Checks the limit for memory of one set of sizes. Raises: DiagnosticError (E0711)."""
+        limit = self._memory_limit_bytes
+        if limit is None:
+            return
+        # With a limit only the memory in use is kept.
+        self._buffers.clear()
+        size_bytes += sum([a.nbytes for a in self._program.constants.values()])
+        if size_bytes > limit:
+            message = f"the run needs {size_bytes} bytes, the limit is {limit}"
+            raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message))
+
+    def _run_shared(self, team: Team, buffers: Buffers) -> None:
+        """Runs the program in several threads if that is likely to be faster."""
+        start, on_processor = time.perf_counter(), time.thread_time()
+        if buffers.choice.is_shared:
+            table, _, faults, scratch, watch = self._arguments(buffers)
+            team.run((table, faults, scratch, buffers.scratch_bytes, watch), buffers.sizes, self._threads)
+        else:
+            self._main(*self._arguments(buffers))
+        buffers.choice.record(time.perf_counter() - start, time.thread_time() - on_processor)
+
+    def _arguments(self, buffers: Buffers, on_kernel: OnKernel | None = None) -> tuple[int, int, int, int, int]:
+        """Returns the arguments of the main function."""
+        watch = 0
+        if self._program.has_loops or on_kernel is not None:
+            watch = self._watch.started(None if on_kernel is None else self._on_event(on_kernel))
+        return *buffers.addresses, self._faults_address, buffers.scratch, watch
+
+    def _raise_fault(self, buffers: Buffers) -> None:
+        """Raises OutOfRange if a fault was stored."""
+        if not self._faults[0]:
+            return
+        number, position = self._faults
+        check = self._program.checks[number - 1]
+        size = _value(check.size, dict(zip(self._program.symbols, [int(v) for v in buffers.sizes], strict=True)))
+        raise OutOfRange(f"position {position} on axis {check.axis} of '{check.tensor}', which has size {size}")
+
+    def _is_shared(self, buffers: Buffers) -> bool:
+        """Returns whether threads share the work of a run."""
+        return self._team is not None and buffers.cost >= SHARED_COST
+
+    def _buffers_for(self, key: tuple[int, ...]) -> Buffers:
+        result = self._buffers.get(key)
+        if result is None:
+            result = self._buffers[key] = self._new_buffers(key)
+            if len(self._buffers) > MAX_SIZES:
+                self._buffers.popitem(last=False)
+        return result
+
+    def _new_buffers(self, key: tuple[int, ...]) -> Buffers:
+        program = self._program
+        dims = dict(zip(program.symbols, key, strict=True))
+        sizes = {t.memory: _value(t.size, dims) * t.dtype.itemsize for t in program.intermediates}
+        assigned = arena_of(sizes, {t.memory: t.lifetime for t in program.intermediates})
+        # Borders are zeros from the start, and nothing else is stored there.
+        scratch = max([_value(d, dims) for d in program.scratch], default=0)
+        scratch = -(-scratch // ALIGNMENT) * ALIGNMENT
+        known = {*program.constants, *[t.name for t in program.inputs]}
+        outputs = {
+            t.name: (tuple([_value(d, dims) for d in t.shape]), t.dtype) for t in program.outputs if t.name not in known
+        }
+        arena_bytes = assigned.size_bytes + self._threads * scratch
+        self._check_memory(arena_bytes + sum([prod(shape) * dtype.itemsize for shape, dtype in outputs.values()]))
+        arena, start = _memory(arena_bytes)
+        table = np.full(len(self._numbers), start, np.int64)
+        for t in program.intermediates:
+            number = self._numbers.get(t.name)
+            if number is not None:
+                table[number] = start + assigned.offsets[t.memory] + _value(t.offset, dims) * t.dtype.itemsize
+        for name, array in program.constants.items():
+            if name in self._numbers:
+                table[self._numbers[name]] = array.ctypes.data
+        cost = sum([_value(c.units, dims) * c.unit_cost for c in program.calls if c.units != 1])
+        sizes_of_loops = np.array(key, np.int64)
+        addresses = table.ctypes.data, sizes_of_loops.ctypes.data
+        scratch_start = start + assigned.size_bytes
+        return Buffers(
+            table,
+            table.data,
+            sizes_of_loops,
+            addresses,
+            arena,
+            scratch_start,
+            scratch,
+            cost,
+            SharingChoice(),
+            outputs,
+        )
+
+
+def _memory(size_bytes: int) -> tuple[Array, int]:
+    """Returns memory of zeros, and the aligned address in it where so many bytes start.
+
+    In large pages neighbours do not displace each other from the caches, as in small ones that lie anywhere.
+    """
+    if size_bytes < MANY_PAGES:
+        alignment, reserved = ALIGNMENT, size_bytes + ALIGNMENT
+    else:
+        alignment, reserved = PAGE_BYTES, max(size_bytes + PAGE_BYTES, LARGE_PAGES)
+    memory = np.zeros(reserved, np.uint8)
+    return memory, -(-memory.ctypes.data // alignment) * alignment
+
+
+def _team_of(library: CodeLibrary, program: CompiledProgram, workers: Workers | None) -> Team:
+    # Only runs in several threads need these.
+    from commonir.native.threads.team import Team  # noqa: PLC0415
+    from commonir.native.threads.workers import Workers  # noqa: PLC0415
+
+    return Team(library, len(program.symbols), workers or Workers())
+
+
+def _value(dim: Dim, dims: Mapping[str, int]) -> int:
+    if isinstance(dim, int):
+        return dim
+    from commonir.symbolic import evaluate  # noqa: PLC0415  only programs of unknown sizes need it
+
+    return evaluate(dim, dims)

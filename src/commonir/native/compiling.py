@@ -1,0 +1,127 @@
+"""Compiles graphs of kernels: layouts, code, and object code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import release_pages
+from commonir.base.tuples import NamedTuple
+from commonir.llvm.compiler import object_code
+from commonir.llvm.target import Target
+from commonir.native.graph_code import GraphCode, ProgramWriter
+from commonir.native.lifetimes import MemoryOfProgram
+from commonir.native.products.integer_products import multiplies_integers
+from commonir.native.program import CompiledProgram, ProgramTensor
+from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES
+from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
+from commonir.runtime.kernel_graph.control import GraphProgram, Loop, walk_parts
+from commonir.runtime.kernel_graph.fusing import fuse_nodes
+from commonir.runtime.kernel_graph.layouts import assign_layouts
+from commonir.runtime.kernel_graph.quantized_factors import use_integer_products
+from commonir.runtime.kernel_graph.splitting import split_folds
+from commonir.runtime.kernel_graph.strips import use_strips
+from commonir.runtime.kernel_graph.window_strips import use_window_strips
+from commonir.runtime.values import compute_dtype
+
+POOL_BYTES = 1 << 25
+"""Bytes of a piece of memory for constants."""
+
+
+class GeneratedProgram(NamedTuple):
+    """A program whose object code is still to be made, and the text of its module."""
+
+    text: str
+    program: CompiledProgram
+
+
+def compiled(program: GraphProgram, target: Target) -> CompiledProgram:
+    """Returns a program as machine code; the nodes of its graphs are fused. Raises: NotCompiled."""
+    generated = generated_program(program, target)
+    return generated.program._replace(object_code=object_code(generated.text, target))
+
+
+def generated_program(program: GraphProgram, target: Target) -> GeneratedProgram:
+    """Returns the code of a program; the nodes of its graphs are fused. Raises: NotCompiled."""
+    writer = ProgramWriter(program, target)
+    for graph in program.graphs():
+        for name in [n for n in graph.inputs if n in writer.constants]:
+            # A graph before this one has computed it while fusing.
+            graph.hold(name, writer.constants[name])
+        before = list(dict.fromkeys(graph.outputs))
+        graph.outputs = list(before)
+        fuse_nodes(graph)
+        fuse_column_groups(graph)
+        if multiplies_integers(target):
+            use_integer_products(graph)
+        split_folds(graph)
+        layouts = assign_layouts(graph)
+        use_strips(graph, layouts)
+        use_window_strips(graph, layouts, target.lanes())
+        writer.add(graph, layouts, dict(zip(before, graph.outputs, strict=True)))
+    code = writer.code()
+    memory = MemoryOfProgram(program, code)
+    result = CompiledProgram(
+        target=target,
+        object_code=b"",
+        symbols=code.symbols,
+        table=code.tensors,
+        inputs=tuple([_tensor(program, name, name, code, memory) for name in program.inputs]),
+        outputs=tuple([_tensor(program, name, code.tensor(name), code, memory) for name in program.outputs]),
+        intermediates=memory.intermediates,
+        constants=constants_of(code),
+        scratch=code.scratch,
+        checks=code.checks,
+        calls=code.calls,
+        has_loops=any(isinstance(part, Loop) for part in walk_parts(program.parts)),
+    )
+    return GeneratedProgram(code.text, result)
+
+
+def constants_of(code: GraphCode) -> dict[str, NDArray[Any]]:
+    """Returns the constants that the code reads and those that are outputs, each as it is read."""
+    out = {n: _contiguous(code.constants[n]) for n in code.outputs if n in code.constants}
+    pool = _Pool()
+    for name, form in code.forms.items():
+        sources = [code.constants[name] for name in form.sources]
+        array = _contiguous(form.make(*sources))
+        is_copy = bool(form.text) and array.flags.writeable
+        out[name] = pool.placed(array) if is_copy else array
+        if is_copy:
+            for source in sources:
+                release_pages(source)
+    return out
+
+
+class _Pool:
+    """Memory for constants in large pieces. Each lies in few pages, whose addresses the processor finds faster."""
+
+    def __init__(self) -> None:
+        self._piece = np.empty(0, np.uint8)
+        self._used = 0
+
+    def placed(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Returns a copy of an array in a piece; a large array as it is."""
+        if array.nbytes >= LARGE_PAGES:
+            return array
+        start = self._used + -(self._piece.ctypes.data + self._used) % ALIGNMENT
+        if start + array.nbytes > self._piece.size:
+            self._piece = np.empty(POOL_BYTES, np.uint8)
+            start = -self._piece.ctypes.data % ALIGNMENT
+        self._used = start + array.nbytes
+        place = self._piece[start : self._used].view(array.dtype).reshape(array.shape)
+        place[...] = array
+        return place
+
+
+def _contiguous(array: NDArray[Any]) -> NDArray[Any]:
+    """Returns an array in row-major order; numpy's function would give a scalar an axis."""
+    return np.ascontiguousarray(array).reshape(array.shape)
+
+
+def _tensor(program: GraphProgram, name: str, stored: str, code: GraphCode, memory: MemoryOfProgram) -> ProgramTensor:
+    constant, spec = code.constants.get(stored), program.specs[name]
+    dtype = compute_dtype(spec.element) if constant is None else constant.dtype
+    return ProgramTensor(stored, dtype, spec.shape, memory.lifetime(stored))

@@ -1,0 +1,502 @@
+"""Code of a graph of kernels: a function for each different kernel, and one that calls them in order.
+
+`program.py` says what the latter receives. Nodes whose code is equal, as in layers of one shape, share a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.tuples import NamedTuple
+from commonir.llvm.llvm_ir import I64, POINTER, Function, LlvmValue, Module
+from commonir.llvm.target import Target
+from commonir.native.control_code import Structure, control_tensors
+from commonir.native.kernels.expression_code import Buffer, Scratch
+from commonir.native.kernels.kernel_code import KernelCode
+from commonir.native.kernels.packed_codes import pack_codes
+from commonir.native.kernels.strip_code import PartCall, StripCode, layouts_of_parts, strip_count
+from commonir.native.kernels.work_units import WorkDivision, cost_of, is_worth_dividing, points_of
+from commonir.native.products.contraction_code import ContractionCode
+from commonir.native.products.contraction_plan import Plan, packed, plan_of
+from commonir.native.products.decoded_factors import decode_factors
+from commonir.native.products.integer_products import (
+    ByteContractionCode,
+    IntegerContractionCode,
+    IntegerPlan,
+    IntegerTerms,
+    Terms,
+    integer_plan,
+)
+from commonir.native.products.pair_products import PairContractionCode, packed_pairs, uses_pairs
+from commonir.native.products.product_tiles import Tile
+from commonir.native.products.residues import split_residues, with_residue_axes
+from commonir.native.products.stored_factors import Part, StoredFactor, Table, decoded_arrays
+from commonir.native.products.winograd_code import (
+    WinogradCode,
+    WinogradPlan,
+    transformed_weights,
+    winograd_plan,
+)
+from commonir.native.program import Check, KernelCall
+from commonir.native.steps_code import add_steps
+from commonir.notation import Expr
+from commonir.runtime.kernel_graph.canonical import canonical_key
+from commonir.runtime.kernel_graph.control import GraphProgram, program_of
+from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips, TensorSpec
+from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
+from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
+from commonir.runtime.values import compute_dtype
+from commonir.symbolic import Dim, names
+
+Array = NDArray[Any]
+
+_STORAGE = {"bool": "i8", "float16": "half", "bfloat16": "bfloat", "float32": "float", "float64": "double"}
+
+
+def storage_of(dtype: np.dtype[Any]) -> str:
+    """Returns the LLVM type of the elements of an array in memory."""
+    return _STORAGE.get(dtype.name) or f"i{8 * dtype.itemsize}"
+
+
+class ConstantForm(NamedTuple):
+    """A constant as code reads it: `make` returns its elements from those of constants of the graph, its `sources`.
+
+    `text` distinguishes the forms of the same constants; it is "" for a constant itself.
+    """
+
+    sources: tuple[str, ...]
+    text: str
+    make: Callable[..., Array]
+
+    @property
+    def name(self) -> str:
+        """The name of the tensor that has this form."""
+        return " ".join([*self.sources, self.text]) if self.text else self.sources[0]
+
+    def of(self, sources: tuple[str, ...]) -> ConstantForm:
+        """Returns the same form of other constants."""
+        return ConstantForm(sources, self.text, self.make)
+
+
+class GraphCode(NamedTuple):
+    """The text of a module, and what its main function expects.
+
+    `outputs` are the names of its results, `tensors` those whose addresses are in its table, in order, and `symbols`
+    those of sizes. `forms` are the constants among the tensors, by name, made from `constants`. `layouts` are those of
+    the tensors of each graph, and `stored` the names of tensors under which graphs have stored them, where these
+    differ.
+    """
+
+    text: str
+    outputs: tuple[str, ...]
+    tensors: tuple[str, ...]
+    symbols: tuple[str, ...]
+    checks: tuple[Check, ...]
+    calls: tuple[KernelCall, ...]
+    scratch: tuple[Dim, ...]
+    forms: Mapping[str, ConstantForm]
+    constants: Mapping[str, Array]
+    layouts: Mapping[KernelGraph, Mapping[str, MemoryLayout]]
+    stored: Mapping[str, str]
+
+    def tensor(self, name: str) -> str:
+        """Returns the name under which a tensor of the program is stored."""
+        return self.stored.get(name, name)
+
+
+def code_of(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], target: Target) -> GraphCode:
+    """Returns the code of a graph for layouts of its inputs and nodes. Raises: NotCompiled."""
+    writer = ProgramWriter(program_of(graph), target)
+    writer.add(graph, layouts, {})
+    return writer.code()
+
+
+class _KernelFunction(NamedTuple):
+    """A function of the module: its symbols, the tensors it receives, as numbers in `_operands` or forms of what has
+    such numbers, and work.
+    """
+
+    name: str
+    symbols: tuple[str, ...]
+    tensors: tuple[tuple[tuple[int, ...], ConstantForm | None], ...]
+    units: Dim
+    unit_cost: int
+    scratch: tuple[Dim, ...]
+
+
+class ProgramWriter:
+    """Writes the code of a program, whose graphs are added in order. `constants` are those of all graphs so far."""
+
+    def __init__(self, program: GraphProgram, target: Target) -> None:
+        self._program = program
+        self.graph = KernelGraph()
+        self.layouts: dict[str, MemoryLayout] = {}
+        self.specs: dict[str, TensorSpec] = {}
+        self.constants = dict(program.constants)
+        self.target = target
+        self.module = Module(target.function_attributes)
+        self.checks: list[Check] = []
+        self.forms: dict[str, ConstantForm] = {}
+        self.numbers: dict[Hashable, int] = {}
+        self._calls: list[KernelCall] = []
+        self._ranges: dict[KernelGraph, range] = {}
+        self._layouts: dict[KernelGraph, Mapping[str, MemoryLayout]] = {}
+        self._stored: dict[str, str] = {}
+        self._functions: dict[str, str] = {}
+        self._functions_by_key: dict[Hashable, _KernelFunction] = {}
+        self._scratch: dict[Dim, None] = {}
+
+    def add(self, graph: KernelGraph, layouts: Mapping[str, MemoryLayout], stored: Mapping[str, str]) -> None:
+        """Adds the functions of a graph. `stored` are the names under which it stores its outputs.
+
+        Raises: NotCompiled.
+        """
+        self.graph, self.layouts = graph, dict(layouts)
+        self.specs = {name: graph.spec(name) for name in (*graph.inputs, *graph.nodes)}
+        self.integer_terms = IntegerTerms(graph)
+        decode_factors(graph, self.layouts, self.integer_terms, self.target)
+        pack_codes(graph)
+        first = len(self._calls)
+        self._calls += [self._call(node) for node in graph.nodes.values()]
+        self._ranges[graph] = range(first, len(self._calls))
+        self._layouts[graph] = self.layouts
+        self.constants.update(graph.constants)
+        self._stored.update(stored)
+
+    def code(self) -> GraphCode:
+        """Returns the module with all functions."""
+        structure = Structure(self._program, self._ranges, self._stored)
+        control = control_tensors(structure)
+        for name in control:
+            if name in self.constants:
+                self.forms.setdefault(name, ConstantForm((name,), "", np.asarray))
+        tensors = tuple(dict.fromkeys([*[t for call in self._calls for t in call.tensors], *control]))
+        symbols = tuple(sorted(self._program.symbols()))
+        add_steps(self.module, self.target, self._calls, tensors, symbols, structure)
+        return GraphCode(
+            str(self.module),
+            tuple([self._stored.get(name, name) for name in self._program.outputs]),
+            tensors,
+            symbols,
+            tuple(self.checks),
+            tuple(self._calls),
+            tuple(self._scratch),
+            self.forms,
+            self.constants,
+            self._layouts,
+            self._stored,
+        )
+
+    def _call(self, node: KernelNode) -> KernelCall:
+        """Returns the call that computes a node; a function is added if no equal one is there."""
+        if node.strips is not None:
+            return self._call_of_strips(node, node.strips)
+        function = self._function_of(node)
+        self._scratch.update(dict.fromkeys(function.scratch))
+        work = function.units, function.unit_cost
+        tensors = tuple(self._tensors(function, node))
+        return KernelCall(function.name, node.name, tensors, function.symbols, *work, _origins_of(node))
+
+    def _function_of(self, node: KernelNode) -> _KernelFunction:
+        """Returns the function that computes a node, which is added if no equal one is there."""
+        storage = tuple([self._storage_key(name) for name in _operands(node)])
+        key = canonical_key(node), storage, self.integer_terms.in_kernel(node.kernel.body)
+        function = self._functions_by_key.get(key)
+        if function is None:
+            checks = len(self.checks)
+            function = self._written(node)
+            if len(self.checks) == checks:
+                # A check has a number of its own, so its code is not shared.
+                self._functions_by_key[key] = function
+        return function
+
+    def _tensors(self, function: _KernelFunction, node: KernelNode) -> list[str]:
+        """Returns the tensors that a function receives for a node."""
+        tensors: list[str] = []
+        for numbers, form in function.tensors:
+            sources = tuple([_operands(node)[n] for n in numbers])
+            name = sources[0]
+            if form is not None:
+                own = form.of(sources)
+                name = own.name
+                self.forms.setdefault(name, own)
+            tensors.append(self._stored.get(name, name))
+        return tensors
+
+    def _call_of_strips(self, node: KernelNode, strips: Strips) -> KernelCall:
+        """Returns the call of a function that computes a node by strips, with functions for the parts."""
+        layout = self.layouts[node.name]
+        names_of_parts = [part.name for part in strips.parts]
+        self.layouts.update(zip(names_of_parts, layouts_of_parts(layout, strips), strict=True))
+        self.specs.update({part.name: part.spec for part in strips.parts})
+        functions = [self._function_of(part) for part in strips.parts]
+        tensors = [self._tensors(f, part) for f, part in zip(functions, strips.parts, strict=True)]
+        calls = [PartCall(f.name, f.symbols, tuple(t)) for f, t in zip(functions, tensors, strict=True)]
+        writer = StripCode(self.module, node.name, strips, layout, calls, self.target.lanes())
+        inner = [scratch for f in functions for scratch in f.scratch] or [0]
+        self._scratch.update(dict.fromkeys([writer.scratch_bytes + size for size in inner]))
+        name = self._named(writer.function)
+        units = strip_count(strips)
+        cost = sum([f.unit_cost * points_of([f.units]) for f in functions])
+        return KernelCall(name, node.name, writer.tensors, writer.symbols, units, cost, _origins_of(node))
+
+    def _named(self, function: Function) -> str:
+        """Returns the name of a function, which is added to the module unless an equal one is there."""
+        text = str(function)
+        name = self._functions.get(text)
+        if name is None:
+            name = self._functions[text] = function.name = f"kernel{len(self._functions)}"
+            self.module.functions.append(function)
+        return name
+
+    def _storage_key(self, name: str) -> Hashable:
+        """Returns the properties of a tensor that the code of a node depends on, besides the kernel."""
+        constant = self.graph.constants.get(name)
+        if constant is not None:
+            return constant.shape, constant.dtype
+        return self.layouts[name], self.specs[name].element
+
+    def _written(self, node: KernelNode) -> _KernelFunction:
+        """Returns the function of a node, which is added unless its code is that of another one."""
+        writer = _NodeWriter(self, node)
+        name = self._named(writer.function)
+        operands = _operands(node)
+        forms = [((n,) if form is None else form.sources, form) for n, form in writer.tensors.items()]
+        tensors = tuple([(tuple(map(operands.index, sources)), form) for sources, form in forms])
+        work = writer.division.units, writer.unit_cost
+        return _KernelFunction(name, tuple(writer.symbols), tensors, *work, tuple(writer.scratch.sizes))
+
+
+def _origins_of(node: KernelNode) -> tuple[tuple[str, str], ...]:
+    """Returns the operations that a node computes, with the names of their values, in order."""
+    return tuple([(o.operation, o.value) for o in reversed(node.origins)])
+
+
+def _operands(node: KernelNode) -> list[str]:
+    """Returns the tensors of a node, its result first."""
+    return [node.name, *node.reads]
+
+
+class _Part(NamedTuple):
+    """Loops of a node, as they are and simplified, the plan of a contraction if they are one, and their cost."""
+
+    loops: LoopKernel
+    kernel: LoopKernel
+    plan: Plan | None
+    integers: IntegerPlan | None
+    cost: int
+
+
+class _NodeWriter:
+    """Writes the function of a node.
+
+    Its parameters are faults, scratch memory, the range of units to do, sizes, and the tensors in the order of first
+    use.
+    """
+
+    def __init__(self, writer: ProgramWriter, node: KernelNode) -> None:
+        self._graph = writer.graph
+        self._specs = writer.specs
+        self._target = writer.target
+        self._layouts = writer.layouts
+        self._checks = writer.checks
+        self._numbers = writer.numbers
+        self._integer_terms = writer.integer_terms
+        self.symbols = sorted(node.symbols())
+        self.function = Function(writer.module, "NAME", [POINTER, POINTER, I64, I64, *[I64] * len(self.symbols)])
+        writer.module.functions.pop()
+        self._faults, scratch, first, last, *sizes = self.function.arguments
+        self.scratch = Scratch(scratch)
+        self._sizes = dict(zip(self.symbols, sizes, strict=True))
+        self.tensors: dict[str, ConstantForm | None] = {}
+        self._pointers: dict[str, LlvmValue] = {}
+        out = self._buffer(node.name)
+        pieces = loop_kernels(node.kernel, node.extents, out.layout)
+        parts = [part for piece in pieces for part in self._parts(piece, node.reads)]
+        cost = sum([part.cost for part in parts])
+        self.division = WorkDivision(first, last, is_divided=is_worth_dividing(cost))
+        for part in parts:
+            self._emit(part, node.reads, out)
+        self.unit_cost = -(-cost // points_of([self.division.units]))
+        self.function.add_line("ret void")
+
+    def _parts(self, piece: LoopKernel, reads: Sequence[str]) -> list[_Part]:
+        """Returns loops with their schedules; several where a kernel differs by residues of positions."""
+        at_once = with_residue_axes(piece)
+        if at_once is not None:
+            part = self._part(at_once, reads)
+            if part.plan is not None and self._is_packed(part.plan) and self._has_plain_products(part.plan):
+                return [part]
+        return [self._part(loops, reads) for loops in split_residues(piece)]
+
+    def _has_plain_products(self, plan: Plan) -> bool:
+        """Returns whether one element of a batch, if it was alone, would have no schedule that knows no batch."""
+        alone = plan._replace(batch=())
+        return not uses_pairs(alone, self._target) and winograd_plan(alone) is None
+
+    def _part(self, loops: LoopKernel, reads: Sequence[str]) -> _Part:
+        """Returns loops of a node with the schedule that is chosen for them."""
+        layouts = {name: self._layout(name) for name in reads}
+        kernel = simplified(loops, layouts)
+        plan = plan_of(kernel, layouts, self._graph.constants, self._target)
+        if plan is not None and not (plan.stored or self._is_packed(plan) or (_has_columns(plan) and not plan.others)):
+            plan = None
+        integers = integer_plan(kernel, layouts, self._integer_terms, self._target)
+        planned = plan if integers is None else integers.plan
+        return _Part(loops, kernel, plan, integers, cost_of(kernel, planned.folds if planned is not None else ()))
+
+    def _emit(self, part: _Part, reads: Sequence[str], out: Buffer) -> None:
+        """Adds the loops of a part: tiles for a contraction, else a loop for each axis."""
+        kernel, plan = part.kernel, part.plan
+        if part.integers is not None:
+            self._emit_integers(part.integers, out)
+            return
+        if plan is None:
+            layouts = {name: self._layout(name) for name in reads}
+            forms = _forms_along_vectors(kernel, layouts, self._graph.constants)
+            buffers = {name: self._buffer(name, forms.get(name)) for name in reads}
+            code = self._code(buffers)
+            code.emit(simplified(part.loops, code.layouts), out)
+            return
+        packs = self._is_packed(plan)
+        used = plan.reads_beside() if packs or plan.stored is not None else reads
+        code = self._code({name: self._buffer(name) for name in reads if name in used})
+        code.start(kernel)
+        may_transform = packs and not plan.others and self._target.fast_math != "none"
+        winograd = winograd_plan(plan) if may_transform else None
+        if winograd is not None:
+            tiles = WinogradCode(code, self.function, self._target, winograd, out)
+            tiles.emit(self._transformed(winograd, tiles.tile))
+            return
+        schedule = PairContractionCode if packs and uses_pairs(plan, self._target) else ContractionCode
+        contraction = schedule(code, self.function, self._target, plan, out)
+        if plan.stored is not None:
+            contraction.emit(self._stored(plan.stored, contraction.tile))
+        else:
+            contraction.emit(self._packed(plan, contraction.tile) if packs else None)
+
+    def _emit_integers(self, integers: IntegerPlan, out: Buffer) -> None:
+        """Adds the tiles of a contraction of integers."""
+        plan, lanes = integers.plan, self._target.lanes()
+        code = self._code({name: self._buffer(name) for name in sorted(plan.reads_beside())})
+        code.start(plan.kernel)
+        schedule = ByteContractionCode if integers.terms is Terms.BYTES else IntegerContractionCode
+        contraction = schedule(code, self.function, self._target, plan, out)
+        number = self._numbers.setdefault((plan.factor, plan.sums, plan.column), len(self._numbers))
+
+        def panels(*arrays: Array) -> Array:
+            named = dict(zip(integers.sources, arrays, strict=True))
+            return integers.panels(decoded_arrays(named), contraction.tile, lanes)
+
+        text = f"integers {number} {integers.terms.value} {contraction.tile}"
+        contraction.emit(self._form(ConstantForm(integers.sources, text, panels)))
+
+    def _code(self, buffers: Mapping[str, Buffer]) -> KernelCode:
+        return KernelCode(
+            self.function,
+            self._target,
+            buffers,
+            self._sizes,
+            self._faults,
+            self._checks,
+            self.scratch,
+            self.division,
+        )
+
+    def _is_packed(self, plan: Plan) -> bool:
+        """Returns whether the right factor is read in panels: constants are, but batches that are read in place."""
+        is_constant = plan.right.name in self._graph.constants
+        return is_constant and (not plan.right_batch or plan.right.steps[plan.column] != 1)
+
+    def _packed(self, plan: Plan, tile: Tile) -> LlvmValue:
+        """Returns the pointer to a constant factor in panels."""
+        lanes = self._target.lanes()
+        kind, pack = ("pairs", packed_pairs) if uses_pairs(plan, self._target) else ("packed", packed)
+        text = f"{kind} {plan.right_form} {tile}"
+
+        def make(array: Array) -> Array:
+            return pack(plan, array, tile, lanes)
+
+        return self._form(ConstantForm((plan.right.name,), text, make))
+
+    def _stored(self, factor: StoredFactor, tile: Tile) -> dict[Part | Table, LlvmValue]:
+        """Returns the pointers to the parts of a constant factor, and to its tables."""
+        number, lanes = self._numbers.setdefault(factor.key, len(self._numbers)), self._target.lanes()
+        out: dict[Part | Table, LlvmValue] = {}
+        for n, part in enumerate(factor.parts):
+
+            def panels(*arrays: Array, part: Part = part) -> Array:
+                return factor.panels(part, dict(zip(part.sources, arrays, strict=True)), tile.vectors, lanes)
+
+            out[part] = self._form(ConstantForm(part.sources, f"part {number}.{n} {tile}", panels))
+        for n, table in enumerate(factor.tables):
+            # A table of numbers alone has no source; any constant stands for it.
+            sources = table.sources or table.code.sources
+
+            def numbers(*arrays: Array, table: Table = table, sources: tuple[str, ...] = sources) -> Array:
+                return table.numbers(dict(zip(sources, arrays, strict=True)))
+
+            out[table] = self._form(ConstantForm(sources, f"table {number}.{n}", numbers))
+        return out
+
+    def _transformed(self, winograd: WinogradPlan, tile: Tile) -> LlvmValue:
+        """Returns the pointer to a constant factor that is transformed for tiles of results."""
+        plan, lanes = winograd.plan, self._target.lanes()
+        text = f"transformed {winograd.transform.size} {plan.right_form} {tile}"
+
+        def make(array: Array) -> Array:
+            return transformed_weights(winograd, array, tile.vectors, lanes)
+
+        return self._form(ConstantForm((plan.right.name,), text, make))
+
+    def _form(self, form: ConstantForm) -> LlvmValue:
+        """Returns the pointer to a form of a constant."""
+        return self._pointer(form.name, form)
+
+    def _pointer(self, name: str, form: ConstantForm | None = None) -> LlvmValue:
+        if name not in self._pointers:
+            self.tensors[name] = form
+            self._pointers[name] = self.function.parameter(POINTER)
+        return self._pointers[name]
+
+    def _layout(self, name: str) -> MemoryLayout:
+        constant = self._graph.constants.get(name)
+        return self._layouts[name] if constant is None else layout_of(constant.shape)
+
+    def _buffer(self, name: str, order: tuple[int, ...] | None = None) -> Buffer:
+        """Returns a tensor; a constant with its axes in another order if one is given."""
+        array = self._graph.constants.get(name)
+        if array is None:
+            dtype = compute_dtype(self._specs[name].element)
+            return Buffer(self._pointer(name), storage_of(dtype), self._layouts[name])
+
+        def make(array: Array) -> Array:
+            return array if order is None else array.transpose(order)
+
+        form = ConstantForm((name,), "" if order is None else f"ordered {order}", make)
+        return Buffer(self._form(form), storage_of(array.dtype), layout_of(array.shape, order))
+
+
+def _forms_along_vectors(
+    kernel: LoopKernel, layouts: Mapping[str, MemoryLayout], constants: Mapping[str, Array]
+) -> dict[str, tuple[int, ...]]:
+    """Returns orders of the axes of constants in which vectors read neighbours."""
+    last = vector_axis(kernel, layouts)
+    out: dict[str, tuple[int, ...]] = {}
+    for a in kernel.accesses():
+        if last is None or a.tensor.name not in constants or a.tensor.steps:
+            continue
+        along = [n for n, p in enumerate(a.at) if not isinstance(p, Expr) and last in names(p)]
+        if len(along) == 1:
+            others = [n for n in range(len(a.at)) if n not in along]
+            out.setdefault(a.tensor.name, (*others, *along))
+    return out
+
+
+def _has_columns(plan: Plan) -> bool:
+    """Returns whether the columns of the right factor are contiguous, or are to be transposed."""
+    return plan.right.steps[plan.column] == 1 or plan.is_transposable

@@ -1,0 +1,134 @@
+"""Code of a node that is computed by strips: a loop over strips, which calls the functions of the parts.
+
+What the parts pass on lies in scratch memory, and the next strip takes its place. A strip is a unit of work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from commonir.base.tuples import NamedTuple
+from commonir.llvm.llvm_ir import F32, I64, POINTER, Function, LlvmType, LlvmValue, Module
+from commonir.native.kernels.position_code import PositionCode
+from commonir.native.kernels.work_units import ALL_UNITS
+from commonir.runtime.kernel_graph.buffers import ALIGNMENT
+from commonir.runtime.kernel_graph.graph import Strips
+from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
+from commonir.runtime.values import compute_dtype
+from commonir.symbolic import Dim
+
+
+class PartCall(NamedTuple):
+    """A call of the function of a part: its symbols, and the tensors that it receives."""
+
+    function: str
+    symbols: tuple[str, ...]
+    tensors: tuple[str, ...]
+
+
+def strip_count(strips: Strips) -> int:
+    """Returns the number of strips."""
+    return prod([-(-a.extent // a.size) for a in strips.axes])
+
+
+def layouts_of_parts(layout: MemoryLayout, strips: Strips) -> list[MemoryLayout]:
+    """Returns the layouts of the parts, that of the last one in the layout of the node, from its first element on."""
+    *inner, last = strips.parts
+    out = [layout_of(p.spec.shape, i.order, i.border) for p, i in zip(inner, strips.inner, strict=True)]
+    order = tuple([strips.kept.index(n) for n in layout.order if n in strips.kept])
+    plain = layout_of(last.spec.shape)
+    out.append(plain._replace(strides=tuple([layout.strides[n] for n in strips.kept]), order=order))
+    return out
+
+
+class StripCode:
+    """The function of a node. Its parameters are as those of other kernels."""
+
+    def __init__(
+        self, module: Module, name: str, strips: Strips, layout: MemoryLayout, calls: Sequence[PartCall], lanes: int
+    ) -> None:
+        self._strips = strips
+        self._layout = layout
+        self._lanes = lanes
+        own = {*[a.first for a in strips.axes], *[name for name, _ in strips.positions]}
+        self.symbols = tuple(sorted({s for call in calls for s in call.symbols if s not in own}))
+        self.function = Function(module, "NAME", [POINTER, POINTER, I64, I64, *[I64] * len(self.symbols)])
+        module.functions.pop()
+        self._faults, self._scratch, self._first, self._last, *sizes = self.function.arguments
+        inner = {part.name for part in strips.parts}
+        outside = dict.fromkeys([t for call in calls for t in call.tensors if t not in inner])
+        self.tensors = (name, *outside)
+        pointers = {t: self.function.parameter(POINTER) for t in self.tensors}
+        self.scratch_bytes = 0
+        for part, memory in zip(strips.parts[:-1], layouts_of_parts(layout, strips)[:-1], strict=True):
+            at = self.function.integer(self.scratch_bytes)
+            start = self.function.element(self._scratch, at, "i8")
+            pointers[part.name] = self.function.element(start, self.function.integer(_number(memory.offset)), "float")
+            size = _number(memory.size) * compute_dtype(part.spec.element).itemsize
+            self.scratch_bytes += -(-size // ALIGNMENT) * ALIGNMENT
+        self._fill_borders(pointers)
+        self._emit(calls, dict(zip(self.symbols, sizes, strict=True)), pointers)
+
+    def _fill_borders(self, pointers: Mapping[str, LlvmValue]) -> None:
+        """Adds the numbers around the parts. Other functions use the same memory, so each call stores them again."""
+        layouts = layouts_of_parts(self._layout, self._strips)[:-1]
+        for part, memory, inner in zip(self._strips.parts[:-1], layouts, self._strips.inner, strict=True):
+            if memory.has_border:
+                axes = [a for a in memory.order if isinstance(part.spec.shape[a], int)]
+                self._fill(pointers[part.name], memory, [_number(part.spec.shape[a]) for a in axes], axes, inner.fill)
+
+    def _fill(
+        self, pointer: LlvmValue, memory: MemoryLayout, sizes: Sequence[int], axes: Sequence[int], fill: float
+    ) -> None:
+        """Adds the border of some axes, the outermost first; `pointer` is to the first element inside of it."""
+        f, (axis, *others), (size, *inner) = self.function, axes, sizes
+        stride, (before, after) = _number(memory.strides[axis]), memory.border[axis]
+        around = sum(_number(memory.strides[a]) * memory.border[a][0] for a in others)
+        for first, count in ((-before, before), (size, after)):
+            self._store(f.element_beside(pointer, f.integer(0), first * stride - around, "float"), count * stride, fill)
+        if any(memory.border[a] != (0, 0) for a in others):
+            with f.loop(f.integer(0), f.integer(size)) as n:
+                self._fill(f.element(pointer, n * stride, "float"), memory, inner, others, fill)
+
+    def _store(self, pointer: LlvmValue, count: int, fill: float) -> None:
+        """Adds equal numbers from a place on."""
+        f, whole = self.function, count // self._lanes * self._lanes
+        for lanes, start, stop in ((self._lanes, 0, whole), (1, whole, count)):
+            if start < stop:
+                number = f.constant(LlvmType(F32.scalar, lanes), fill)
+                with f.loop(f.integer(start), f.integer(stop), lanes) as n:
+                    f.store(number, f.element(pointer, n, F32.scalar))
+
+    def _emit(self, calls: Sequence[PartCall], sizes: Mapping[str, LlvmValue], pointers: dict[str, LlvmValue]) -> None:
+        f, strips = self.function, self._strips
+        rest = f.element(self._scratch, f.integer(self.scratch_bytes), "i8")
+        stop = f.intrinsic("smin", self._last, f.integer(strip_count(strips)))
+        with f.loop(self._first, stop) as n:
+            symbols = {**sizes}
+            numbers = f.digits(n, [f.integer(-(-a.extent // a.size)) for a in strips.axes])
+            for a, number in zip(strips.axes, numbers, strict=True):
+                symbols[a.first] = f.intrinsic("smin", number * a.size, f.integer(a.extent - a.size))
+            for name, position in strips.positions:
+                symbols[name] = PositionCode(f, symbols).size(position)
+            *_, last = strips.parts
+            places = {**pointers, last.name: self._result(symbols, pointers[self.tensors[0]])}
+            for call in calls:
+                everything = [f.integer(0), f.integer(ALL_UNITS)]
+                values = [symbols[s] for s in call.symbols]
+                arguments = [self._faults, rest, *everything, *values, *[places[t] for t in call.tensors]]
+                f.add_line(f"call void @{call.function}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
+        f.add_line("ret void")
+
+    def _result(self, symbols: Mapping[str, LlvmValue], pointer: LlvmValue) -> LlvmValue:
+        """Returns the place of the first element of a strip in the result."""
+        f = self.function
+        at = f.integer(0)
+        for a in self._strips.axes:
+            at = at + symbols[a.first] * _number(self._layout.strides[a.axis])
+        return f.element(pointer, at, "float")
+
+
+def _number(stride: Dim) -> int:
+    assert isinstance(stride, int)
+    return stride

@@ -1,0 +1,144 @@
+"""Graphs of kernels of one operation, and their code on arrays whose memory is guarded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.ir.module import Module
+from commonir.llvm.code_loading import loaded_code
+from commonir.llvm.compiler import host_target, object_code
+from commonir.llvm.target import Target, target_of
+from commonir.native.compiling import constants_of
+from commonir.native.graph_code import code_of
+from commonir.native.program import MAIN
+from commonir.native.threads.team import Team
+from commonir.native.threads.workers import Workers
+from commonir.ods import Op
+from commonir.ods.traits import Terminator
+from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
+from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
+from commonir.runtime.kernel_graph.fusing import fuse_nodes
+from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.kernel_graph.layouts import assign_layouts
+from commonir.runtime.kernel_graph.quantized_factors import use_integer_products
+from commonir.runtime.kernel_graph.splitting import split_folds
+from commonir.runtime.kernel_graph.strips import use_strips
+from commonir.runtime.kernel_graph.window_strips import use_window_strips
+from commonir.runtime.limits import OutOfRange
+from commonir.runtime.values import compute_dtype
+from commonir.symbolic import evaluate
+
+from tests.native.guarded_memory import GuardedMemory, Side
+
+Array = NDArray[Any]
+
+
+def graph_of(module: Module) -> KernelGraph | None:
+    """Returns the fused graph of the main function; None where it has operations that are not kernels."""
+    function = module.main
+    builder = GraphBuilder()
+    try:
+        for v in function.inputs:
+            builder.input(v)
+        for op in function.body.operations:
+            if isinstance(op, Op) and not op.has_trait(Terminator):
+                builder.add(op)
+    except NotAKernel:
+        return None
+    for v in function.outputs:
+        builder.output(v)
+    fuse_nodes(builder.graph)
+    fuse_column_groups(builder.graph)
+    use_integer_products(builder.graph)
+    split_folds(builder.graph)
+    return builder.graph
+
+
+class GuardedCode:
+    """The code of a graph, which runs on tensors with memory of their own and pages without access beside it."""
+
+    def __init__(self, graph: KernelGraph, target: Target) -> None:
+        self._graph = graph
+        self._layouts = assign_layouts(graph)
+        use_strips(graph, self._layouts)
+        use_window_strips(graph, self._layouts, target.lanes())
+        self._code = code_of(graph, self._layouts, target)
+        self._constants = constants_of(self._code)
+        self._library = loaded_code(object_code(self._code.text, target), target)
+
+    def run(self, arrays: Mapping[str, Array], dims: Mapping[str, int], side: Side, threads: int = 1) -> list[Array]:
+        """Returns the outputs. Raises: OutOfRange for a position read from data that is outside of its tensor."""
+        code, graph = self._code, self._graph
+        memory = GuardedMemory()
+        tensors: dict[str, Array] = {}
+        table = np.zeros(len(code.tensors), np.int64)
+        for n, name in enumerate(code.tensors):
+            tensors[name] = self._tensor(name, arrays, dims, memory, side)
+            table[n] = tensors[name].ctypes.data
+        sizes = np.array([dims[s] for s in code.symbols], np.int64)
+        faults = np.zeros(2, np.int64)
+        scratch_bytes = max([evaluate(d, dims) for d in code.scratch], default=0)
+        scratch = memory.array((threads * scratch_bytes,), np.dtype(np.uint8), side)
+        at, fault, room = table.ctypes.data, faults.ctypes.data, scratch.ctypes.data
+        if threads == 1:
+            self._library.function(MAIN, 5)(at, sizes.ctypes.data, fault, room, 0)
+        else:
+            Team(self._library, len(sizes), Workers()).run((at, fault, room, scratch_bytes, 0), sizes, threads)
+        if faults.any():
+            raise OutOfRange(f"position {faults[1]}")
+        return [self._result(name, tensors, arrays) for name in graph.outputs]
+
+    def _tensor(
+        self, name: str, arrays: Mapping[str, Array], dims: Mapping[str, int], memory: GuardedMemory, side: Side
+    ) -> Array:
+        if name in self._constants:
+            return memory.copy(np.ascontiguousarray(self._constants[name]), side)
+        if name not in self._graph.nodes:
+            return memory.copy(arrays[name], side)
+        spec, layout = self._graph.nodes[name].spec, self._layouts[name]
+        flat = memory.array((evaluate(layout.size, dims),), compute_dtype(spec.element), side)
+        if layout.has_border:
+            flat[...] = 0
+        steps = [evaluate(s, dims) * flat.itemsize for s in layout.strides]
+        shape = [evaluate(d, dims) for d in spec.shape]
+        return np.lib.stride_tricks.as_strided(flat[evaluate(layout.offset, dims) :], shape, steps)
+
+    def _result(self, name: str, tensors: Mapping[str, Array], arrays: Mapping[str, Array]) -> Array:
+        if name in tensors:
+            return np.array(tensors[name])
+        return self._graph.constants[name] if name in self._graph.constants else arrays[name]
+
+
+def run_guarded(
+    graph: KernelGraph,
+    target: Target,
+    arrays: Mapping[str, Array],
+    dims: Mapping[str, int],
+    side: Side,
+    threads: int = 1,
+) -> list[Array]:
+    """Returns the outputs; every tensor has memory of its own with pages without access beside it."""
+    return GuardedCode(graph, target).run(arrays, dims, side, threads)
+
+
+Width = Literal["host", "avx2", "narrow"]
+
+
+def available_widths() -> list[Width]:
+    """Returns the widths of vectors that differ on this machine."""
+    return ["host", "avx2", "narrow"] if host_target().vector_bits > 256 else ["host", "narrow"]
+
+
+def of_width(target: Target, width: Width) -> Target:
+    """Returns the host, a processor with AVX2 alone, or the host with vectors of 128 bits."""
+    match width:
+        case "host":
+            return target
+        case "avx2":
+            return target_of(target.triple, "x86-64-v3", {"avx2": True, "bmi2": True, "f16c": True, "fma": True})
+        case "narrow":
+            return target._replace(vector_bits=128)
