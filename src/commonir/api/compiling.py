@@ -70,7 +70,7 @@ def _compiled_functions(lowered: Module, names: Iterable[str] | None) -> list[Fu
 
     Operations that consist of loops are expanded in them.
     """
-    from commonir.runtime.nesting import with_loops  # noqa: PLC0415
+    from commonir.runtime.nesting import with_expansions  # noqa: PLC0415
 
     if names is None:
         private = ("private", "nested")
@@ -83,7 +83,7 @@ def _compiled_functions(lowered: Module, names: Iterable[str] | None) -> list[Fu
     else:
         names = list(names)
     for n in names:
-        lowered = with_loops(lowered, n)
+        lowered = with_expansions(lowered, n)
     return [lowered.function(n) for n in names]
 
 

@@ -21,7 +21,7 @@ from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, OperationTim
 from commonir.runtime.kernel_graph.control import GraphProgram
 from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.runtime.kernel_graph.timing import RunTimes
-from commonir.runtime.nesting import with_loops
+from commonir.runtime.nesting import with_expansions
 from commonir.runtime.seeding import with_seeds
 
 Array = NDArray[Any]
@@ -41,7 +41,7 @@ class NativeEngine:
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> GraphExecutable:
         """Prepares a function; see `Engine`."""
-        prepared = with_loops(with_seeds(module, options.seed, function), function).function(function)
+        prepared = with_expansions(with_seeds(module, options.seed, function), function).function(function)
         threads = min(options.threads, available_threads())
         code = MachineCode(options._replace(threads=threads), self._workers, falls_back=self._falls_back)
         return GraphExecutable(prepared, options, code)

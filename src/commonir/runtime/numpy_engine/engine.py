@@ -14,7 +14,7 @@ from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.kernel_graph.control import GraphProgram
 from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.runtime.kernel_graph.fusing import Fusion, fuse_nodes
-from commonir.runtime.nesting import with_loops
+from commonir.runtime.nesting import with_expansions
 from commonir.runtime.numpy_engine.graph_plan import PlannedGraph
 from commonir.runtime.seeding import with_seeds
 
@@ -31,7 +31,7 @@ class NumpyEngine:
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> NumpyExecutable:
         """Prepares a function; see `Engine`."""
-        prepared = with_loops(with_seeds(module, options.seed, function), function)
+        prepared = with_expansions(with_seeds(module, options.seed, function), function)
         return NumpyExecutable(prepared.function(function), options)
 
 
