@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnxruntime
 from numpy.typing import NDArray
 from onnxruntime.quantization import (
@@ -50,10 +51,29 @@ class _Inputs(CalibrationDataReader):
         return next(self._left, {})
 
 
+def own_initializers(path: Path) -> None:
+    """Gives each use of a shared initializer a copy of its own.
+
+    onnxruntime quantizes a tensor once for all uses: as bytes, where a bias of a product would have to be 32 bits.
+    """
+    model = onnx.load(path)
+    initializers = {tensor.name: tensor for tensor in model.graph.initializer}
+    seen = set[str]()
+    for node in model.graph.node:
+        for at, name in enumerate(node.input):
+            if name in seen and name in initializers:
+                own = model.graph.initializer.add()
+                own.CopyFrom(initializers[name])
+                node.input[at] = own.name = f"{name}_{node.name}_{at}"
+            seen.add(name)
+    onnx.save(model, path)
+
+
 def quantized(path: Path, out: Path, form: str, inputs: dict[str, Array]) -> None:
     """Writes a quantized variant of a model."""
     ready = out.with_stem("ready")
     quant_pre_process(path, ready, skip_symbolic_shape=True)
+    own_initializers(ready)
     if form == "dynamic":
         quantize_dynamic(ready, out, weight_type=QuantType.QInt8)
         return

@@ -10,6 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx import TensorProto
+from onnxruntime import InferenceSession
+from onnxruntime.capi.onnxruntime_pybind11_state import InvalidGraph
+
+import commonir
 
 from tests.dialects.onnx.microsoft_programs import ENGINES, Array, Draws, check, node_model, scalar
 from tests.dialects.onnx.onnx_programs import run_here
@@ -126,6 +130,17 @@ def test_gemm(dtype: Any, turn_a: int, turn_b: int) -> None:
     check("QGemm", [a, scalar(0.05), zero, b, scalar(0.025), one, bias, scalar(0.5), zero], alpha=0.5, **turned)
     columns = [draws.scales(4), draws.integers(dtype, 4)]
     check("QGemm", [a, scalar(0.05), zero, b, *columns, None, scalar(0.5), zero], **turned)
+
+
+def test_gemm_refuses_a_bias_of_bytes_as_onnxruntime_does() -> None:
+    # The quantizer of onnxruntime writes this where other layers use the same bias.
+    zero, b = scalar(3, np.uint8), Draws(10).integers(np.int8, 7, 4)
+    inputs = [Draws(10).integers(np.uint8, 5, 7), scalar(0.05), zero, b, scalar(0.025), scalar(0, np.int8)]
+    model = node_model("QGemm", [*inputs, np.zeros(4, np.uint8), scalar(0.5), zero], 1)
+    with pytest.raises(InvalidGraph, match="uint8"):
+        InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    with pytest.raises(commonir.DiagnosticError, match="operand 'C': expected element type i32, found ui8"):
+        commonir.lower(commonir.loads(model.SerializeToString(), format="onnx"))
 
 
 @BYTES
