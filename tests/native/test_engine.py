@@ -14,14 +14,17 @@ from commonir.base.codes import EXECUTION_FAILED, RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, f16, f32, i64
+from commonir.ir.types import TensorType, f8e5m2, f16, f32, f64, i64
 from commonir.llvm.compiler import host_target, object_code
 from commonir.llvm.target import target_of
 from commonir.native.engine import ENGINE
 from commonir.native.graph_code import code_of
+from commonir.notation import Cast, Expr, Indices, Tensor
+from commonir.ods import Op, operand, result
 from commonir.runtime.engine import EngineOptions
+from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime, arena_of
-from commonir.runtime.kernel_graph.execution import GraphStep
+from commonir.runtime.kernel_graph.execution import GraphStep, SingleStep
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.symbolic import symbol
 
@@ -105,6 +108,54 @@ def test_half_precision_is_computed_in_single_precision_and_rounded_at_outputs()
     assert actual.dtype == np.float16
     exact = (x.astype(np.float32) + np.float32(2048)) - np.float32(2048)
     np.testing.assert_array_equal(actual, exact.astype(np.float16))
+
+
+def test_double_precision_is_rounded_to_half_precision_once() -> None:
+    half = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float64)
+    between = (half[1:] + half[:-1]) / 2
+    special = [np.nan, np.inf, 65519.9999999, 65520, 65520.00001, 1e300, 1e-310, 0]
+    x = np.concatenate([half, between, between * (1 + 2**-40), between * (1 - 2**-40), special])
+    x = np.concatenate([x, -x])
+    module = program(lambda v: core.cast(v, f16), {"x": TensorType(f64, x.shape)})
+    executable = ENGINE.prepare(module)
+    assert executable.only_graph({"x": x}) is not None
+    (actual,) = executable.run({"x": x}).values()
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(actual, x.astype(np.float16))
+
+
+class ThroughEightBits(Op, name="test.through_eight_bits"):
+    """Rounds to a type of which the engine has no machine code."""
+
+    x: Value = operand("f32[s*]")
+    y: Value = result("f32[s*]")
+
+    def reference(self, x: Tensor, *, s: Indices) -> Expr:
+        return Cast(Cast(x[s], f8e5m2), f32)
+
+
+def test_a_kernel_without_machine_code_runs_alone_between_compiled_graphs() -> None:
+    w = normal(20, 20)
+
+    def build(x: Value) -> Value:
+        between = ThroughEightBits(core.relu(core.matmul(x, constant(w)))).result
+        return core.softmax(core.matmul(between, constant(w)), 1)
+
+    module, x = program(build, {"x": TensorType(f32, (9, 20))}), normal(9, 20)
+    executable = ENGINE.prepare(module)
+    steps = executable.steps_of(module.main.body)
+    assert [type(s) for s in steps] == [GraphStep, SingleStep, GraphStep]
+    (expected,) = REFERENCE.prepare(module).run({"x": x}).values()
+    for _ in range(6):
+        (actual,) = executable.run({"x": x}).values()
+        np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
+    times = ENGINE.operation_times(module, None, {"x": x}, EngineOptions(), 1)
+    assert [(t.operation, t.note) for t in times] == [
+        ("core.matmul + core.relu", ""),
+        ("test.through_eight_bits", "not compiled"),
+        ("core.matmul", ""),
+        ("core.softmax", ""),
+    ]
 
 
 def test_a_position_outside_of_a_tensor_is_an_error() -> None:

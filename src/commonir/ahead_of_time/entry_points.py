@@ -20,6 +20,7 @@ from commonir.ir.types import TensorType, Type, string
 from commonir.llvm.scalar_functions import NotCompiled
 from commonir.llvm.target import Target
 from commonir.native.compiling import generated_program
+from commonir.native.kernels.expression_code import missing_code
 from commonir.native.program import CompiledProgram
 from commonir.notation import Constraint
 from commonir.ods import source_path
@@ -143,7 +144,7 @@ class _EntryBuilder:
 
     def __init__(self, function: Function) -> None:
         self._function = function
-        self._builder = ProgramBuilder()
+        self._builder = ProgramBuilder(missing_code)
         self._states: dict[ml_program.Global, StateUse] = {}
         self._contents: dict[ml_program.Global, Value] = {}
         self._output_count = 0

@@ -127,7 +127,7 @@ def _timed_entry(side: Side, timed: OperationTime, costs: Mapping[str, ProfileEn
     flops = [entry.flops for entry in together or [known] if entry is not None and entry.flops is not None]
     return ProfileEntry(
         name=timed.value or timed.name,
-        operation=_operations_of(side, timed),
+        operation=_operations_of(side, timed) + (f" ({timed.note})" if timed.note else ""),
         type="" if known is None else known.type,
         operations=tuple([operation for operation, _ in timed.origins]) or (timed.operation,),
         seconds=timed.seconds,

@@ -26,8 +26,23 @@ def _bfloat_bits(f: Function, x: LlvmValue) -> LlvmValue:
     return f.cast("trunc", f.select(x.compare("uno", x), f.constant(bits.type, _BFLOAT_NAN), rounded_bits), "i16")
 
 
+def _rounded_to_odd(f: Function, x: LlvmValue) -> LlvmValue:
+    """Returns double precision as single precision of which the last bit is set if it is not exact.
+
+    Rounded to fewer bits, it is what double precision is rounded to at once.
+    """
+    near = f.cast("fptrunc", x, "float")
+    back = f.cast("fpext", near, "double")
+    bits = f.cast("bitcast", near, "i32")
+    toward_zero = f.select(f.intrinsic("fabs", back).compare("ogt", f.intrinsic("fabs", x)), bits - 1, bits)
+    return f.cast("bitcast", f.select(back.compare("one", x), toward_zero | 1, bits), "float")
+
+
 def rounded(f: Function, x: LlvmValue, to: ElementType) -> LlvmValue:
-    """Returns single precision rounded to a floating-point type of 16 bits, and widened again."""
+    """Returns single or double precision rounded to a floating-point type of 16 bits, as single precision."""
+    if x.type.scalar == "double":
+        # As in numpy: only half precision is rounded at once.
+        x = f.cast("fptrunc", x, "float") if to.name == "bf16" else _rounded_to_odd(f, x)
     if to.name == "bf16":
         wide = f.cast("zext", _bfloat_bits(f, x), "i32").shift_left(16)
         return f.cast("bitcast", wide, "float")

@@ -15,8 +15,10 @@ from commonir.llvm.compiler import host_target
 from commonir.llvm.scalar_functions import NotCompiled
 from commonir.native.compiled_graph import CompiledGraph
 from commonir.native.compiling import compiled
+from commonir.native.kernels.expression_code import missing_code
 from commonir.native.products.pair_products import PAIRS
 from commonir.native.threads.workers import Workers, available_threads
+from commonir.notation import Expr
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, OperationTime
 from commonir.runtime.kernel_graph.control import GraphProgram
 from commonir.runtime.kernel_graph.execution import GraphExecutable
@@ -66,6 +68,10 @@ class MachineCode:
         self._options = options
         self._workers = workers
         self._falls_back = falls_back
+
+    def missing(self, body: Expr) -> str:
+        """Returns what of the expression of a kernel has no machine code, "" if all has."""
+        return missing_code(body)
 
     def prepare(self, program: GraphProgram) -> CompiledGraph | None:
         """Returns a program as machine code; None for what the code generator does not know."""

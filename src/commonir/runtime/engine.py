@@ -162,7 +162,8 @@ class OperationTime(NamedTuple):
 
     `name` and `operation` are those that the engine gives, `value` the value of the program that it computes, "" where
     that is not known. Times are the median and the least of several runs in seconds. `origins` are the operations that
-    are computed together, in order, with the names of their values.
+    are computed together, in order, with the names of their values. `note` says how an operation runs that is not
+    computed as others are.
     """
 
     name: str
@@ -172,6 +173,7 @@ class OperationTime(NamedTuple):
     least_seconds: float
     size_bytes: int = 0
     origins: tuple[tuple[str, str], ...] = ()
+    note: str = ""
 
 
 @runtime_checkable

@@ -70,6 +70,16 @@ class Scratch:
             self.sizes.append(size_bytes)
 
 
+def missing_code(body: Expr) -> str:
+    """Returns what of the expression of a kernel has no machine code, "" if all has."""
+    for e in walk(body):
+        if e.dtype.kind not in ("bool", "int", "uint", "float"):
+            return f"elements of type {e.dtype}"
+        if isinstance(e, Cast) and e.dtype.bits < 16 and rounds_to_half(e.body, e.dtype):
+            return f"a conversion to {e.dtype}"
+    return ""
+
+
 class ExpressionCode(PositionCode):
     """Adds code of expressions of a kernel to a function.
 
@@ -181,8 +191,7 @@ class ExpressionCode(PositionCode):
         return result
 
     def _constant(self, e: Const) -> LlvmValue:
-        if isinstance(e.value, complex):
-            raise NotCompiled("complex numbers")
+        assert not isinstance(e.value, complex)
         return self._f.constant(LlvmType(register_type(e.dtype)), e.value)
 
     def _computed(self, e: Expr) -> LlvmValue:
@@ -240,10 +249,9 @@ class ExpressionCode(PositionCode):
         x = self.value(body)
         f = self._f
         if rounds_to_half(body, to):
-            if to.bits < 16 or x.type.bits == 64:
+            if to.bits < 16:
                 raise NotCompiled(f"a conversion to {to}")
-            x = converted(f, x, body.dtype, to)
-            return rounded(f, x, to)
+            return rounded(f, x if x.type.is_float else converted(f, x, body.dtype, to), to)
         if to.is_integer and body.dtype.kind == "float" and body.dtype.bits < 32:
             x = rounded(f, x, body.dtype)
         return converted(f, x, body.dtype, to)
@@ -257,9 +265,8 @@ class ExpressionCode(PositionCode):
             result = (
                 x if result is None else self._f.select(along.compare("sge", self._lanes_of(start, along)), x, result)
             )
-        if result is None:
-            raise NotCompiled("a join of nothing")
-        return result
+        # A join of nothing has no elements.
+        return self._f.constant(LlvmType(register_type(e.dtype)), 0) if result is None else result
 
     def _lanes_of(self, dim: Dim, like: LlvmValue) -> LlvmValue:
         """Returns a size with the element type of positions."""
@@ -333,8 +340,6 @@ class ExpressionCode(PositionCode):
                 self._data[d.name] = self._checked(e, d)
         buffer = self._buffers[e.tensor.name]
         conditions = [(self._holds(g), g.fill) for g in read.guards]
-        if any(isinstance(fill, complex) for _, fill in conditions):
-            raise NotCompiled("complex numbers")
         result = self._loaded(buffer, read, [c for c, _ in conditions], e.dtype)
         for condition, fill in reversed(conditions):
             assert not isinstance(fill, complex)

@@ -6,7 +6,7 @@ Where rows are long, each operation of its body is a node. Constants of one valu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -71,13 +71,19 @@ class NotAKernel(Exception):
     """The operation is computed in another way than by kernels."""
 
 
+Missing = Callable[[Expr], str]
+"""Returns what of an expression a back end cannot compute, "" if it can compute all."""
+
+
 class GraphBuilder:
     """Adds operations to a graph. Names of tensors are unique numbers; `inputs` are the values from outside.
 
-    The graph computes the operations for sizes that meet the `constraints`.
+    The graph computes the operations for sizes that meet the `constraints`. Of those of kernels, it has none of which a
+    back end says that something is `missing`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, missing: Missing = lambda _: "") -> None:
+        self._missing = missing
         self.graph = KernelGraph()
         self.inputs: list[Value] = []
         self.constraints: dict[Constraint, None] = {}
@@ -232,6 +238,8 @@ class GraphBuilder:
             self._read(name)
         else:
             self._require_positions(op, node)
+            if missing := self._missing(node.kernel.body):
+                raise NotAKernel(f"{op.name}: {missing}")
             self.graph.add(node)
         return name
 

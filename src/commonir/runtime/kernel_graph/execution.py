@@ -19,7 +19,7 @@ from commonir.dialects import core
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
-from commonir.notation import Constraint
+from commonir.notation import Constraint, Expr
 from commonir.ods import Op, known_data
 from commonir.ods.traits import Pure
 from commonir.runtime.binding.inputs import BoundInputs, bind, requirements, symbol_dims
@@ -81,6 +81,10 @@ class PreparedGraph(Protocol):
 
 class BackEnd(Protocol):
     """Runs programs of graphs."""
+
+    def missing(self, body: Expr) -> str:
+        """Returns what of the expression of a kernel cannot be computed, "" if all can."""
+        ...
 
     def prepare(self, program: GraphProgram) -> PreparedGraph | None:
         """Returns a program that is ready to run, after fusing its nodes; None if this is not possible."""
@@ -453,26 +457,21 @@ def _is_plain(op: Operation) -> bool:
 
 def _steps_of(block: Block, back_end: BackEnd) -> list[Step]:
     """Returns the steps of a block: as many operations as possible together."""
-    return _steps(operations_of(block), back_end)
-
-
-def _steps(operations: Sequence[Operation], back_end: BackEnd, *, builds_control: bool = True) -> list[Step]:
     out: list[Step] = []
     pending: list[Operation] = []
-    builder = ProgramBuilder(builds_control=builds_control)
-    for op in operations:
+    builder = ProgramBuilder(back_end.missing)
+    for op in operations_of(block):
         try:
             builder.add(op)
             pending.append(op)
         except NotAKernel:
-            out += _together(builder, pending, back_end)
-            out.append(SingleStep(op))
-            builder, pending = ProgramBuilder(builds_control=builds_control), []
+            out += [*_together(builder, pending, back_end), SingleStep(op)]
+            builder, pending = ProgramBuilder(back_end.missing), []
     return [*out, *_together(builder, pending, back_end)]
 
 
 def _together(builder: ProgramBuilder, operations: Sequence[Operation], back_end: BackEnd) -> list[Step]:
-    """Returns operations as one step, or more if the back end cannot run them together."""
+    """Returns operations as one step; each as one if the back end cannot run them together."""
     inside = {inner for op in operations for inner in op.walk()}
     outputs = [v for op in operations for v in op.results if any(u not in inside for u in v.users)]
     if not outputs:
@@ -482,8 +481,6 @@ def _together(builder: ProgramBuilder, operations: Sequence[Operation], back_end
     program = builder.program()
     sizes = _sizes_of(builder, program)
     prepared = back_end.prepare(program)
-    if prepared is not None:
-        return [GraphStep(operations, prepared, outputs, sizes)]
-    if program.only_graph is None:
-        return _steps(operations, back_end, builds_control=False)
-    return [SingleStep(op) for op in operations]
+    if prepared is None:
+        return [SingleStep(op) for op in operations]
+    return [GraphStep(operations, prepared, outputs, sizes)]

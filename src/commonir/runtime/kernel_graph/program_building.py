@@ -14,7 +14,7 @@ from commonir.notation import Constraint
 from commonir.ods import Op
 from commonir.ods.traits import Terminator
 from commonir.runtime.interpreter.control import check_depth
-from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel, copy_of, spec_of
+from commonir.runtime.kernel_graph.building import GraphBuilder, Missing, NotAKernel, copy_of, spec_of
 from commonir.runtime.kernel_graph.control import (
     Branch,
     Choice,
@@ -45,11 +45,10 @@ def yielded(block: Block) -> tuple[Value, ...]:
 
 
 class ProgramBuilder(GraphBuilder):
-    """Adds operations to a program; loops and branches too if it `builds_control`."""
+    """Adds operations to a program."""
 
-    def __init__(self, *, builds_control: bool = True) -> None:
-        super().__init__()
-        self._builds_control = builds_control
+    def __init__(self, missing: Missing = lambda _: "") -> None:
+        super().__init__(missing)
         self._parts: list[Part] = [self.graph]
         self._outputs: list[str] = []
         self._depth = 0
@@ -79,7 +78,7 @@ class ProgramBuilder(GraphBuilder):
 
     def add(self, op: Operation) -> None:
         """Adds an operation. Raises: NotAKernel; then nothing added before reads what was added."""
-        if not self._builds_control or not isinstance(op, core.Scan | core.While | core.If):
+        if not isinstance(op, core.Scan | core.While | core.If):
             super().add(op)
             return
         before = self.graph, self._parts, dict(self._names), list(self.inputs), dict(self.constraints)

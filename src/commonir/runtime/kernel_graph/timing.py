@@ -24,6 +24,7 @@ class RunTimes:
         self._is_inside = False
         self._runs: list[dict[Hashable, float]] = []
         self._origins: dict[Hashable, tuple[tuple[str, str], ...]] = {}
+        self._notes: dict[Hashable, str] = {}
 
     def start_run(self) -> None:
         """Begins a run: what follows is of it."""
@@ -57,6 +58,7 @@ class RunTimes:
         finally:
             self._is_inside = False
         value = next((v.name for v in op.results if v.name), "")
+        self._notes[op] = "block by block" if op.regions else "not compiled"
         self._add(op, ((op.name, value),), time.perf_counter() - start)
 
     def _add(self, key: Hashable, origins: tuple[tuple[str, str], ...], seconds: float) -> None:
@@ -70,5 +72,6 @@ class RunTimes:
             seconds = [run[key] for run in self._runs if key in run]
             operations = " + ".join(dict.fromkeys([operation for operation, _ in origins]))
             value = origins[-1][1] if origins else ""
-            out.append(OperationTime(value, operations, value, median(seconds), min(seconds), origins=origins))
+            note = self._notes.get(key, "")
+            out.append(OperationTime(value, operations, value, median(seconds), min(seconds), 0, origins, note))
         return tuple(out)
