@@ -87,7 +87,8 @@ class GuardedCode:
         if threads == 1:
             self._library.function(MAIN, 5)(at, sizes.ctypes.data, fault, room, 0)
         else:
-            Team(self._library, len(sizes), Workers()).run((at, fault, room, scratch_bytes, 0), sizes, threads)
+            team = Team(self._library, len(sizes), len(table), threads, Workers())
+            team.run((at, fault, room, scratch_bytes, 0), sizes, threads)
         if faults.any():
             raise OutOfRange(f"position {faults[1]}")
         return [self._result(name, tensors, arrays) for name in graph.outputs]

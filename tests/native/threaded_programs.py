@@ -1,7 +1,8 @@
-"""A program whose runs are shared by several threads, for tests in this process and in others."""
+"""Programs whose runs are shared by several threads, for tests in this process and in others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from commonir.native.engine import MachineCode
 from commonir.native.threads.workers import Workers
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.kernel_graph.execution import GraphExecutable
+from commonir.symbolic import Dim
 
-from tests.runtime.programs import program
+from tests.native.regions import region
+from tests.runtime.programs import constant, program
 
 Array = NDArray[Any]
 
@@ -41,6 +44,34 @@ def layers(seed: int = 0) -> Module:
 def operand(seed: int = 0) -> dict[str, Array]:
     """Returns an input of the program."""
     return {"x": np.random.default_rng(seed).standard_normal((ROWS, COLUMNS)).astype(np.float32)}
+
+
+UNITS = 40
+
+
+def recurrent(rounds: Dim, *, is_reversed: bool = False) -> Module:
+    """Returns a layer with three gates, whose rounds have a product that is divided and steps that are not."""
+    random = np.random.default_rng(0)
+    w = (0.2 * random.standard_normal((UNITS, 3 * UNITS))).astype(np.float32)
+
+    def build(x: Value) -> Sequence[Value]:
+        def body(h: Value, c: Value, row: Value) -> Sequence[Value]:
+            gates = core.add(core.matmul(h, constant(w)), row)
+            i, o, z = core.split(gates, -1, (UNITS,) * 3)
+            following = core.softmax(core.add(c, core.mul(core.sigmoid(i), core.tanh(z))), 1)
+            moved = core.mul(core.sigmoid(o), following)
+            return moved, following, moved
+
+        first = constant(np.full((1, UNITS), 0.25, np.float32))
+        row = TensorType(f32, (1, 3 * UNITS))
+        return core.scan((first, first), (x,), region(body, first.type, first.type, row), is_reversed)
+
+    return program(build, {"x": TensorType(f32, (rounds, 1, 3 * UNITS))})
+
+
+def sequence(rounds: int) -> dict[str, Array]:
+    """Returns an input of the layer."""
+    return {"x": np.random.default_rng(rounds).standard_normal((rounds, 1, 3 * UNITS)).astype(np.float32)}
 
 
 def in_threads(module: Module, threads: int, workers: Workers | None = None) -> GraphExecutable:

@@ -86,7 +86,7 @@ class CompiledGraph:
         self._numbers = {name: n for n, name in enumerate(program.table)}
         self._library = loaded_code(program.object_code, program.target)
         self._main = self._library.function(MAIN, 5)
-        self._team = _team_of(self._library, program, workers) if threads > 1 else None
+        self._team = _team_of(self._library, program, threads, workers) if threads > 1 else None
         self._buffers: OrderedDict[tuple[int, ...], Buffers] = OrderedDict()
         faults = np.zeros(2, np.int64)
         self._faults, self._faults_address = faults.data, faults.ctypes.data
@@ -252,12 +252,12 @@ def _memory(size_bytes: int) -> tuple[Array, int]:
     return memory, -(-memory.ctypes.data // alignment) * alignment
 
 
-def _team_of(library: CodeLibrary, program: CompiledProgram, workers: Workers | None) -> Team:
+def _team_of(library: CodeLibrary, program: CompiledProgram, threads: int, workers: Workers | None) -> Team:
     # Only runs in several threads need these.
     from commonir.native.threads.team import Team  # noqa: PLC0415
     from commonir.native.threads.workers import Workers  # noqa: PLC0415
 
-    return Team(library, len(program.symbols), workers or Workers())
+    return Team(library, len(program.symbols), len(program.table), threads, workers or Workers())
 
 
 def _value(dim: Dim, dims: Mapping[str, int]) -> int:

@@ -54,7 +54,7 @@ class ControlCode:
     """Adds the code of parts to a function.
 
     `run` adds code for a range of steps, given how many loops are around it, `after_round` code that is run after each
-    round, and `size` returns a size.
+    round, and `size` returns a size. `run_loop` may add other code for a loop; it returns whether it did.
     """
 
     def __init__(
@@ -67,6 +67,7 @@ class ControlCode:
         run: Callable[[range, int], None],
         after_round: Callable[[], None],
         size: Callable[[Dim], LlvmValue],
+        run_loop: Callable[[Loop], bool] = lambda _: False,
     ) -> None:
         self._f = function
         self._structure = structure
@@ -76,6 +77,7 @@ class ControlCode:
         self._run = run
         self._after_round = after_round
         self._size = size
+        self._run_loop = run_loop
         self._depth = 0
 
     def emit(self, parts: Sequence[Part]) -> None:
@@ -86,7 +88,8 @@ class ControlCode:
                     if self._structure.steps[part]:
                         self._run(self._structure.steps[part], self._depth)
                 case Loop():
-                    self._loop(part)
+                    if not self._run_loop(part):
+                        self._loop(part)
                 case Branch():
                     self._branch(part)
 

@@ -19,7 +19,13 @@ from commonir.native.kernels.expression_code import Buffer, Scratch
 from commonir.native.kernels.kernel_code import KernelCode
 from commonir.native.kernels.packed_codes import pack_codes
 from commonir.native.kernels.strip_code import PartCall, StripCode, layouts_of_parts, strip_count
-from commonir.native.kernels.work_units import WorkDivision, cost_of, is_worth_dividing, points_of
+from commonir.native.kernels.work_units import (
+    WorkDivision,
+    cost_of,
+    is_worth_dividing,
+    points_of,
+    term_cost_of,
+)
 from commonir.native.products.contraction_code import ContractionCode
 from commonir.native.products.contraction_plan import Plan, packed, plan_of
 from commonir.native.products.decoded_factors import decode_factors
@@ -347,7 +353,10 @@ class _NodeWriter:
             plan = None
         integers = integer_plan(kernel, layouts, self._integer_terms, self._target)
         planned = plan if integers is None else integers.plan
-        return _Part(loops, kernel, plan, integers, cost_of(kernel, planned.folds if planned is not None else ()))
+        if planned is None:
+            return _Part(loops, kernel, plan, integers, cost_of(kernel))
+        term_cost = term_cost_of([kernel.extents[i] for i in planned.rows])
+        return _Part(loops, kernel, plan, integers, cost_of(kernel, planned.folds, term_cost))
 
     def _emit(self, part: _Part, reads: Sequence[str], out: Buffer) -> None:
         """Adds the loops of a part: tiles for a contraction, else a loop for each axis."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
 
-from commonir.llvm.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module
+from commonir.llvm.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
 from commonir.llvm.target import Target
 from commonir.native.control_code import ControlCode, Structure
 from commonir.native.kernels.expression_code import Scratch
@@ -25,8 +25,10 @@ from commonir.native.threads.team_code import (
     FAULTS,
     FIRST,
     LAST,
+    LOOP,
     MEMBERS,
     OPEN,
+    RESULT,
     RUN,
     RUN_SHARED,
     SCRATCH,
@@ -37,10 +39,14 @@ from commonir.native.threads.team_code import (
     STEPS,
     TABLE,
     TAKE,
+    TAKE_OWNED,
     THREADS,
     WATCH,
     add_team_functions,
+    first_claim,
 )
+from commonir.runtime.kernel_graph.control import Loop, Part, parts_in, walk_parts
+from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.symbolic import Dim
 
 _RECORDS = "step_records"
@@ -53,6 +59,8 @@ position of its operands, and the number of steps that begin a block with it."""
 
 LOOP_SHARED_COST = 1 << 18
 """The cost from which on steps in a loop are shared by threads, which meet before and after them in each round."""
+
+_OWNED_STEPS = "owned_steps"
 
 
 def add_steps(
@@ -67,6 +75,8 @@ def add_steps(
     writer = _StepsWriter(module, target, calls, tensors, symbols, structure)
     writer.add_records()
     writer.add_main()
+    writer.add_owned_steps()
+    writer.add_shared_loops()
     writer.add_shared_steps()
     writer.add_shared_run()
     add_team_functions(module, target)
@@ -92,6 +102,18 @@ class _Run:
         operands = self._f.element(self._operands, self.field(step, _FIRST_OPERAND), "i32")
         listed = ", ".join(f"{a.type} {a.text}" for a in (*self._arguments, operands, first, last))
         self._f.add_line(f"call void {self.field(step, _ENTRY, POINTER).text}({listed})")
+
+    def call_block(
+        self, step: LlvmValue, group: LlvmValue, units: LlvmValue, blocks: LlvmValue, block: LlvmValue
+    ) -> None:
+        """Adds calls that do a block of the units of a step, or of a group of steps."""
+        f = self._f
+        # The first blocks have one unit more, as the last ones should end early.
+        each = f.binary("sdiv", "sdiv", units, blocks)
+        longer = units - each * blocks
+        first, last = [n * each + f.intrinsic("smin", n, longer) for n in (block, block + 1)]
+        with f.loop(f.integer(0), group) as n:
+            self.call(step + n, first, last)
 
     def call_all(self, steps: range, after: Callable[[LlvmValue], None]) -> None:
         """Adds calls that do steps in this thread, unless there is a fault, and code that is run after each."""
@@ -120,6 +142,28 @@ class _StepsWriter:
         self._tensors = {name: n for n, name in enumerate(tensors)}
         self._symbols = {name: n for n, name in enumerate(symbols)}
         self._structure = structure
+        self._loops = list(self._shared_loops(structure.program.parts))
+        self._first_claim = first_claim(len(symbols), len(tensors))
+
+    def _shared_loops(self, parts: Sequence[Part]) -> Iterator[Loop]:
+        """Yields the loops that threads go through together, but for those in them."""
+        for part in parts:
+            if isinstance(part, Loop) and self._is_shared(part):
+                yield part
+            else:
+                yield from self._shared_loops(parts_in(part))
+
+    def _is_shared(self, loop: Loop) -> bool:
+        """Returns whether threads go through all rounds of a loop together: they are counted, and of some cost."""
+        if any(not isinstance(p, KernelGraph) and (not isinstance(p, Loop) or p.condition) for p in walk_parts([loop])):
+            return False
+        steps = [self._structure.steps[p] for p in walk_parts([loop]) if isinstance(p, KernelGraph)]
+        return sum(map(self._shared_cost, steps)) >= LOOP_SHARED_COST
+
+    def _shared_cost(self, steps: range) -> int:
+        """Returns the cost of steps whose work is divided."""
+        calls = [c for c in self._calls[steps.start : steps.stop] if c.units != 1]
+        return sum([points_of([c.units]) * c.unit_cost for c in calls])
 
     # -- the table
 
@@ -175,13 +219,14 @@ class _StepsWriter:
         table, sizes, faults, scratch, watch = f.arguments
         run = _Run(f, table, sizes, faults, scratch)
         watched = _Watch(f, watch, faults)
-        self._control(f, table, sizes, faults, watched, lambda steps, _: run.call_all(steps, watched.call))
+        control = self._control(f, table, sizes, faults, watched, lambda steps, _: run.call_all(steps, watched.call))
+        control.emit(self._structure.program.parts)
         f.add_line("ret void")
 
     def add_shared_run(self) -> None:
         """Adds the function by which the thread that needs the result computes the program with its team.
 
-        It alone runs loops and branches; others help with ranges of steps.
+        It alone runs branches, and loops that depend on data; others help with ranges of steps and counted loops.
         """
         f = Function(self._module, RUN_SHARED, [POINTER])
         (team,) = f.arguments
@@ -191,15 +236,23 @@ class _StepsWriter:
         watched = _Watch(f, watch, faults)
 
         def share(steps: range, depth: int) -> None:
-            calls = [c for c in self._calls[steps.start : steps.stop] if c.units != 1]
-            cost = sum([points_of([c.units]) * c.unit_cost for c in calls])
-            if cost < (LOOP_SHARED_COST if depth > 0 else 1):
+            if self._shared_cost(steps) < (LOOP_SHARED_COST if depth > 0 else 1):
                 run.call_all(steps, watched.call)
             else:
-                f.add_line(f"call void @{SHARE}(ptr {team.text}, i64 {steps.start}, i64 {steps.stop})")
+                f.add_line(f"call void @{SHARE}(ptr {team.text}, i64 {steps.start}, i64 {steps.stop}, i64 0)")
+
+        def share_loop(loop: Loop) -> bool:
+            if loop not in self._loops:
+                return False
+            copy = place(SIZES + len(self._symbols))
+            with f.loop(f.integer(0), f.integer(len(self._tensors))) as n:
+                f.store(f.load(f.element(table, n, "i64"), I64), f.element(copy, n, "i64"))
+            f.add_line(f"call void @{SHARE}(ptr {team.text}, i64 0, i64 0, i64 {1 + self._loops.index(loop)})")
+            return True
 
         f.add_line(f"store atomic i64 1, ptr {place(OPEN).text} release, align 8")
-        self._control(f, table, place(SIZES), faults, watched, share)
+        control = self._control(f, table, place(SIZES), faults, watched, share, share_loop)
+        control.emit(self._structure.program.parts)
         f.add_line(f"store atomic i64 0, ptr {place(OPEN).text} release, align 8")
         f.add_line("ret void")
 
@@ -211,52 +264,114 @@ class _StepsWriter:
         faults: LlvmValue,
         watched: _Watch,
         steps: Callable[[range, int], None],
-    ) -> None:
+        run_loop: Callable[[Loop], bool] = lambda _: False,
+    ) -> ControlCode:
         values = {s: f.load(f.element(sizes, f.integer(n), "i64"), I64) for s, n in self._symbols.items()}
         size = _size_code(f, self._target, values).size
-        ControlCode(f, self._structure, table, self._tensors, faults, steps, watched.call_after_round, size).emit(
-            self._structure.program.parts
-        )
+        after_round = watched.call_after_round
+        return ControlCode(f, self._structure, table, self._tensors, faults, steps, after_round, size, run_loop)
+
+    def add_shared_loops(self) -> None:
+        """Adds a function for each loop whose rounds threads go through together; it returns the blocks done then."""
+        for n, loop in enumerate(self._loops):
+            f = Function(self._module, _loop_name(n), [*[POINTER] * 6, *[I64] * 3], I64, is_internal=True)
+            team, table, sizes, faults, scratch, watch, member, threads, base = f.arguments
+            # A fault does not end rounds, in which threads would differ, but then nothing is computed in them.
+            no_faults, patience = f.array(I64, 1), f.array(I64, 1)
+            f.store(f.integer(0), no_faults)
+            f.store(f.integer(0), patience)
+            before = f.variable(I64, base)
+            fixed = [team, table, sizes, faults, scratch, patience, member, threads]
+
+            def run(
+                steps: range,
+                _: int,
+                f: Function = f,
+                fixed: Sequence[LlvmValue] = fixed,
+                before: Variable = before,
+            ) -> None:
+                arguments = [*fixed, before.get(), f.integer(steps.start), f.integer(steps.stop)]
+                listed = ", ".join(f"{a.type} {a.text}" for a in arguments)
+                before.set(f.computed(I64, f"call i64 @{_OWNED_STEPS}({listed})"))
+
+            self._control(f, table, sizes, no_faults, _Watch(f, watch, faults), run).emit([loop])
+            f.add_line(f"ret i64 {before.get().text}")
+
+    def add_owned_steps(self) -> None:
+        """Adds the function that all threads go through for a range of steps in a loop that they run together."""
+        if not self._loops:
+            return
+        f = Function(self._module, _OWNED_STEPS, [*[POINTER] * 6, *[I64] * 5], I64, is_internal=True)
+        team, table, sizes, faults, scratch, patience, member, threads, start, first_step, last_step = f.arguments
+        run = _Run(f, table, sizes, faults, scratch)
+        claims = _place(f, team, self._first_claim)
+        before = f.variable(I64, start)
+        with f.loop(first_step, last_step) as step:
+            group = run.field(step, _GROUP)
+            with f.when(group.compare("sgt", 0)):
+                units, blocks = _blocks(f, run, step, threads, sizes)
+                base = before.get()
+                with f.each_of(TAKE_OWNED, team, claims, base, blocks, member, patience) as block:
+                    with f.when(f.load(faults, I64).compare("eq", 0)):
+                        run.call_block(step, group, units, blocks, block)
+                    f.add_line(f"call void @{RESULT}(ptr {claims.text}, i64 {base.text}, i64 {block.text})")
+                before.set(base + blocks)
+        f.add_line(f"ret i64 {before.get().text}")
 
     def add_shared_steps(self) -> None:
         """Adds the function that all threads of a team go through for a range of steps."""
-        f = Function(self._module, STEPS, [POINTER, I64], I64, is_internal=True)
-        team, number = f.arguments
+        f = Function(self._module, STEPS, [POINTER, I64, I64], I64, is_internal=True)
+        team, number, helps = f.arguments
         place = partial(_place, f, team)
+        is_helper = helps.compare("ne", 0)
 
         def word(number: int, type: LlvmType = I64) -> LlvmValue:
             return f.atomic_load(place(number), type)
 
-        threads, start, first_step, last_step = word(THREADS), word(START), word(FIRST), word(LAST)
+        threads, start, first_step, last_step, loop = [word(n) for n in (THREADS, START, FIRST, LAST, LOOP)]
         # A thread that comes late must not see the sizes of another run.
         sizes = f.array(I64, max(1, len(self._symbols)))
         for n in range(len(self._symbols)):
             f.store(word(SIZES + n), f.element(sizes, f.integer(n), "i64"))
         table, faults, scratch = word(TABLE, POINTER), word(FAULTS, POINTER), word(SCRATCH, POINTER)
-        member = f.computed(I64, f"atomicrmw add ptr {place(MEMBERS).text}, i64 1 acq_rel")
+        copy = self._table_copy(f, team, is_helper & loop.compare("sgt", 0))
+        entered = f.variable(I64, 0)
+        with f.when(is_helper):
+            entered.set(f.computed(I64, f"atomicrmw add ptr {place(MEMBERS).text}, i64 1 acq_rel"))
+        member = entered.get()
         own_scratch = f.element(scratch, member * word(SCRATCH_BYTES), "i8")
         f.add_line("fence acquire")
         is_same = word(RUN).compare("eq", number)
         run = _Run(f, table, sizes, faults, own_scratch)
         before = f.variable(I64, start)
-        with (
-            f.when(is_same & member.compare("slt", threads)),
-            f.loop(first_step, last_step) as step,
-        ):
-            group = run.field(step, _GROUP)
-            with f.when(group.compare("sgt", 0)):
-                units, blocks = _blocks(f, run, step, threads, sizes)
-                base = before.get()
-                with f.each_of(TAKE, team, base, blocks) as block:
-                    # The first blocks have one unit more, as the last ones should end early.
-                    each = f.binary("sdiv", "sdiv", units, blocks)
-                    longer = units - each * blocks
-                    first, last = [n * each + f.intrinsic("smin", n, longer) for n in (block, block + 1)]
-                    with f.loop(f.integer(0), group) as n:
-                        run.call(step + n, first, last)
-                    f.computed(I64, f"atomicrmw add ptr {place(DONE).text}, i64 1 release")
-                before.set(base + blocks)
+        with f.when(is_same & member.compare("slt", threads)):
+            with f.loop(first_step, last_step) as step:
+                group = run.field(step, _GROUP)
+                with f.when(group.compare("sgt", 0)):
+                    units, blocks = _blocks(f, run, step, threads * BLOCKS_PER_THREAD, sizes)
+                    base = before.get()
+                    with f.each_of(TAKE, team, base, blocks) as block:
+                        run.call_block(step, group, units, blocks, block)
+                        f.computed(I64, f"atomicrmw add ptr {place(DONE).text}, i64 1 release")
+                    before.set(base + blocks)
+            for n in range(len(self._loops)):
+                with f.when(loop.compare("eq", 1 + n)):
+                    own_table = f.select(is_helper, copy, table)
+                    watch = f.select(is_helper, LlvmValue(f, POINTER, "null"), word(WATCH, POINTER))
+                    arguments = team, own_table, sizes, faults, own_scratch, watch, member, threads, start
+                    listed = ", ".join(f"{a.type} {a.text}" for a in arguments)
+                    before.set(f.computed(I64, f"call i64 @{_loop_name(n)}({listed})"))
         f.add_line(f"ret i64 {before.get().text}")
+
+    def _table_copy(self, f: Function, team: LlvmValue, is_needed: LlvmValue) -> LlvmValue:
+        """Returns a copy of the team's table of addresses, of this thread alone, for what is needed of it."""
+        if not self._loops:
+            return team
+        out, count = f.array(I64, len(self._tensors)), f.integer(len(self._tensors))
+        source = _place(f, team, SIZES + len(self._symbols))
+        with f.when(is_needed), f.loop(f.integer(0), count) as n:
+            f.store(f.atomic_load(f.element(source, n, "i64"), I64), f.element(out, n, "i64"))
+        return out
 
 
 class _Watch:
@@ -319,10 +434,12 @@ def _groups(calls: Sequence[KernelCall]) -> Iterator[int]:
             yield sum(1 for _ in takewhile(lambda c: c.units == 1, calls[n:]))
 
 
-def _blocks(
-    f: Function, run: _Run, step: LlvmValue, threads: LlvmValue, sizes: LlvmValue
-) -> tuple[LlvmValue, LlvmValue]:
-    """Returns the number of units, and that of blocks: some for each thread, of some cost at least.
+def _loop_name(number: int) -> str:
+    return f"loop{number}"
+
+
+def _blocks(f: Function, run: _Run, step: LlvmValue, most: LlvmValue, sizes: LlvmValue) -> tuple[LlvmValue, LlvmValue]:
+    """Returns the number of units, and that of blocks: so many at most, of some cost at least.
 
     Numbers of units of blocks differ by one at most, which balances threads where there are few units.
     """
@@ -332,7 +449,7 @@ def _blocks(
         counted.set(f.computed(I64, f"call i64 {count.text}(ptr {sizes.text})"))
     units = counted.get()
     worth = f.binary("sdiv", "sdiv", units * run.field(step, _UNIT_COST), BLOCK_COST)
-    wanted = f.intrinsic("smax", f.intrinsic("smin", threads * BLOCKS_PER_THREAD, worth), f.integer(1))
+    wanted = f.intrinsic("smax", f.intrinsic("smin", most, worth), f.integer(1))
     return units, f.intrinsic("smin", wanted, units)
 
 

@@ -25,6 +25,9 @@ BLOCK_COST = 1 << 17
 LOOP_COST = 8
 """The cost of an operation on an element in a loop: that of as many multiplications and additions of a contraction."""
 
+STREAMED_COST = 4
+"""The cost of a term of a product whose factor is read for it alone: memory is slower than multiplications."""
+
 FUNCTION_COST = 48
 """The cost of an elementary function, such as an exponential."""
 
@@ -167,10 +170,16 @@ def rounds_of_unit(kernel: LoopKernel, over: Sequence[str], last: str, step: int
     return max(1, points_of([kernel.extents[last]]) * rows // (ENOUGH_UNITS * step))
 
 
-def cost_of(kernel: LoopKernel, contractions: Container[Expr] = ()) -> int:
+def term_cost_of(rows: Iterable[Dim]) -> int:
+    """Returns the cost of a term of a product whose right factor is read for each of so many rows at once."""
+    return max(1, STREAMED_COST // max(1, points_of(rows)))
+
+
+def cost_of(kernel: LoopKernel, contractions: Container[Expr] = (), term_cost: int = 1) -> int:
     """Returns an estimate of the cost of a kernel, in multiplications and additions of a contraction.
 
-    Every expression is computed once for each point of the indices that it depends on, except for contractions.
+    Every expression is computed once for each point of the indices that it depends on, except for contractions, whose
+    terms have a cost of their own.
     """
     cost = LOOP_COST * points_of([kernel.extents[a] for a in kernel.axes])
     pending: list[Expr] = [kernel.body]
@@ -182,7 +191,7 @@ def cost_of(kernel: LoopKernel, contractions: Container[Expr] = ()) -> int:
         seen.add(e)
         names = free(e.body) if isinstance(e, Fold) else free(e)
         points = points_of([kernel.extents[i] for i in dict.fromkeys(names)])
-        cost += points * (1 if e in contractions else _cost_of_one(e))
+        cost += points * (term_cost if e in contractions else _cost_of_one(e))
         if e not in contractions:
             pending += children(e)
     return cost

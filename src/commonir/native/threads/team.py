@@ -29,13 +29,13 @@ from commonir.runtime.kernel_graph.buffers import ALIGNMENT
 class Team:
     """The threads that run a compiled graph together. One run at a time may go on."""
 
-    def __init__(self, library: CodeLibrary, symbols: int, workers: Workers) -> None:
+    def __init__(self, library: CodeLibrary, symbols: int, tensors: int, threads: int, workers: Workers) -> None:
         self._library = library
         self._workers = workers
         self._run_shared = library.function(RUN_SHARED, 1)
         self._help = library.function(HELP, 1)
         # The words that threads write often are on lines of the cache of their own.
-        memory = np.zeros(team_words(symbols) + 2 * ALIGNMENT // WORD_BYTES, np.int64)
+        memory = np.zeros(team_words(symbols, tensors, threads) + 2 * ALIGNMENT // WORD_BYTES, np.int64)
         skipped = -memory.ctypes.data % ALIGNMENT // WORD_BYTES
         self._words: NDArray[Any] = memory[skipped:]
         self._address: int = self._words.ctypes.data

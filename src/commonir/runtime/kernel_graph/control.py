@@ -123,13 +123,18 @@ def walk_parts(parts: Iterable[Part]) -> Iterator[Part]:
     """Yields parts and those inside of them, each before its own."""
     for part in parts:
         yield part
-        match part:
-            case Loop():
-                yield from walk_parts((*part.test, *part.body))
-            case Branch():
-                yield from walk_parts((*part.then, *part.orelse))
-            case _:
-                pass
+        yield from walk_parts(parts_in(part))
+
+
+def parts_in(part: Part) -> tuple[Part, ...]:
+    """Returns the parts right inside of a loop or a branch."""
+    match part:
+        case Loop():
+            return (*part.test, *part.body)
+        case Branch():
+            return (*part.then, *part.orelse)
+        case _:
+            return ()
 
 
 def names_read(part: Part) -> list[str]:
