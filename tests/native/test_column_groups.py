@@ -15,11 +15,17 @@ from commonir.dialects import core
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
-from commonir.llvm.compiler import host_target
+from commonir.llvm.code_loading import loaded_code
+from commonir.llvm.compiler import host_target, object_code
+from commonir.native import steps_code
+from commonir.native.compiling import constants_of
 from commonir.native.engine import ENGINE
+from commonir.native.graph_code import code_of
+from commonir.native.kernels import work_units
 from commonir.native.products import contraction_code
 from commonir.native.products.pair_products import PAIRS
 from commonir.runtime.engine import EngineOptions
+from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.symbolic import Dim, symbol
 
 from tests.native.graphs import Width, available_widths, graph_of, of_width, run_guarded
@@ -117,6 +123,48 @@ def test_columns_that_are_read_twice_are_computed_once() -> None:
     np.testing.assert_allclose(
         actual, np.concatenate([left * np.tanh(right), right * np.tanh(left)], -1), rtol=1e-4, atol=1e-4
     )
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_panels_of_each_thread_are_computed_from_either_end(
+    monkeypatch: pytest.MonkeyPatch, threads: int, side: Side
+) -> None:
+    """A row of 256 bytes lies at an even multiple of its size behind a page, and at an odd one before a page."""
+    monkeypatch.setattr(contraction_code, "TURNING_PANELS", range(1 << 20))
+    monkeypatch.setattr(work_units, "BLOCK_COST", 1)
+    monkeypatch.setattr(steps_code, "BLOCK_COST", 1)
+    w, x = normal(0, 64, 550), normal(1, 1, 64)
+    graph = graph_of(program(lambda x: core.matmul(x, constant(w)), {"x": TensorType(f32, (1, 64))}))
+    assert graph is not None
+    (actual,) = run_guarded(graph, host_target(), dict.fromkeys(graph.inputs, x), {}, side, threads)
+    np.testing.assert_allclose(actual, x.astype(np.float64) @ w, rtol=1e-4, atol=1e-4)
+
+
+def test_a_range_of_panels_has_the_same_columns_from_either_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contraction_code, "TURNING_PANELS", range(1 << 20))
+    monkeypatch.setattr(work_units, "BLOCK_COST", 1)
+    w, rows = normal(0, 64, 512), normal(1, 2, 64)
+    graph = graph_of(program(lambda x: core.matmul(x, constant(w)), {"x": TensorType(f32, (1, 64))}))
+    assert graph is not None
+    code = code_of(graph, assign_layouts(graph), host_target())
+    (call,) = code.calls
+    assert isinstance(call.units, int)
+    assert call.units > 2
+    library = loaded_code(object_code(code.text, host_target()), host_target())
+    constants = constants_of(code)
+    columns: list[Array] = []
+    for row in rows:
+        out = np.full((1, 512), np.nan, np.float32)
+        given = {**constants, **dict.fromkeys(graph.inputs, row), **dict.fromkeys(graph.outputs, out)}
+        faults = np.zeros(2, np.int64)
+        addresses = [np.asarray(given[t]).ctypes.data for t in call.tensors]
+        library.function(call.function, 4 + len(addresses))(faults.ctypes.data, 0, 0, call.units // 2, *addresses)
+        done = np.isfinite(out[0])
+        np.testing.assert_allclose(out[0, done], (row.astype(np.float64) @ w)[done], rtol=1e-4, atol=1e-4)
+        columns.append(done)
+    assert 0 < np.count_nonzero(columns[0]) < 512
+    np.testing.assert_array_equal(columns[0], columns[1])
 
 
 def test_panels_are_computed_from_either_end(monkeypatch: pytest.MonkeyPatch) -> None:

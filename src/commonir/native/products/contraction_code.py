@@ -193,7 +193,8 @@ class ContractionCode:
         in_full, in_rest = units.split(full * tiles)
         if full.number != 0:
             with in_full.loop(full, tiles) as (p, rows):
-                self._panel(self._in_turn(p, full) * step, self.tile.vectors, self._whole, rows, packed_pointer)
+                panel = self._in_turn(p, *in_full.range(full))
+                self._panel(panel * step, self.tile.vectors, self._whole, rows, packed_pointer)
         start = full * step
         if isinstance(extent, int):
             left = extent % step
@@ -209,11 +210,11 @@ class ContractionCode:
                 mask = f.first_lanes(f.cast("trunc", n - whole, "i32"), lanes)
                 self._panel(whole, 1, self._whole._replace(mask=mask), in_rest, packed_pointer)
 
-    def _in_turn(self, panel: LlvmValue, count: LlvmValue) -> LlvmValue:
-        """Returns the panel to compute: of neighbouring left factors in memory, every other one begins at the last.
+    def _in_turn(self, panel: LlvmValue, first: LlvmValue, end: LlvmValue) -> LlvmValue:
+        """Returns the panel of a range to compute: every other of neighbouring left factors begins at the last one.
 
         Such factors are the states of a loop, whose rounds read all panels. If rounds turn back where the one before
-        ended, more of what they read is still in the cache. Each panel is computed once in any order.
+        ended, more of what they read is still in the cache. A thread that does a part of them has the same in each.
         """
         f, plan = self._f, self._plan
         rows, terms, columns = [n if isinstance(n, int) else 0 for n in (self._rows, plan.terms, self._columns_in_all)]
@@ -223,7 +224,7 @@ class ContractionCode:
         state_bytes = rows * terms * F32.bits // 8
         address = f.cast("ptrtoint", self._code.buffer(plan.left.name).pointer, "i64")
         turn = f.binary("and", "and", f.binary("lshr", "lshr", address, state_bytes.bit_length() - 1), 1)
-        return f.select(turn.compare("eq", 0), panel, count - 1 - panel)
+        return f.select(turn.compare("eq", 0), panel, first + end - 1 - panel)
 
     @property
     def _columns_in_all(self) -> Dim:
