@@ -12,6 +12,7 @@ from commonir.ir.module import Module
 from commonir.llvm.code_loading import loaded_code
 from commonir.llvm.compiler import host_target, object_code
 from commonir.llvm.target import Target, target_of
+from commonir.native.byte_layouts import use_bytes
 from commonir.native.compiling import constants_of
 from commonir.native.graph_code import code_of
 from commonir.native.program import MAIN
@@ -23,13 +24,12 @@ from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
 from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
-from commonir.runtime.kernel_graph.layouts import assign_layouts
+from commonir.runtime.kernel_graph.layouts import assign_layouts, memory_dtype
 from commonir.runtime.kernel_graph.quantized_factors import use_integer_products
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
 from commonir.runtime.kernel_graph.window_strips import use_window_strips
 from commonir.runtime.limits import OutOfRange
-from commonir.runtime.values import compute_dtype
 from commonir.symbolic import evaluate
 
 from tests.native.guarded_memory import GuardedMemory, Side
@@ -66,6 +66,7 @@ class GuardedCode:
         self._layouts = assign_layouts(graph)
         use_strips(graph, self._layouts)
         use_window_strips(graph, self._layouts, target.lanes())
+        use_bytes(graph, self._layouts, target)
         self._code = code_of(graph, self._layouts, target)
         self._constants = constants_of(self._code)
         self._library = loaded_code(object_code(self._code.text, target), target)
@@ -101,9 +102,9 @@ class GuardedCode:
         if name not in self._graph.nodes:
             return memory.copy(arrays[name], side)
         spec, layout = self._graph.nodes[name].spec, self._layouts[name]
-        flat = memory.array((evaluate(layout.size, dims),), compute_dtype(spec.element), side)
-        if layout.has_border:
-            flat[...] = 0
+        flat = memory.array((evaluate(layout.size, dims),), memory_dtype(layout, spec.element), side)
+        if layout.border_byte is not None:
+            flat[...] = layout.border_byte
         steps = [evaluate(s, dims) * flat.itemsize for s in layout.strides]
         shape = [evaluate(d, dims) for d in spec.shape]
         return np.lib.stride_tricks.as_strided(flat[evaluate(layout.offset, dims) :], shape, steps)

@@ -279,10 +279,10 @@ class _EntryWriter:
             self._finish(dims, sources)
 
     def _clear_borders(self, dims: KernelCode, key: LlvmValue, arena: LlvmValue) -> None:
-        """Fills tensors with borders with zeros if the workspace was last used for another function or other sizes."""
+        """Fills tensors with borders if the workspace was last used for another function or other sizes."""
         f = self._f
         offsets = self._memory.arena.offsets
-        bordered = [t for t in self._program.intermediates if t.has_border]
+        bordered = [t for t in self._program.intermediates if t.border is not None]
         if not bordered:
             return
         words = [f.integer(self._interface.identity), *self._sizes.values()]
@@ -296,8 +296,8 @@ class _EntryWriter:
             for t in bordered:
                 start = f.element(arena, f.integer(offsets[t.name]), "i8")
                 count = dims.size(t.size) * t.dtype.itemsize
-                zero = f.constant(LlvmType("i8"), 0)
-                f.call("llvm.memset.p0.i64", None, start, zero, count, f.constant(LlvmType("i1"), 0))
+                byte = f.constant(LlvmType("i8"), t.border or 0)
+                f.call("llvm.memset.p0.i64", None, start, byte, count, f.constant(LlvmType("i1"), 0))
             for word, place in zip(words, places, strict=True):
                 f.store(word, place)
 
@@ -324,7 +324,7 @@ class _EntryWriter:
     def _tensor(self, name: str, sources: Mapping[str, LlvmValue], dims: KernelCode) -> LlvmValue:
         """Returns the pointer to the first element of a tensor, behind its border."""
         t = next((t for t in self._program.intermediates if t.name == name), None)
-        if t is None or not t.has_border:
+        if t is None or t.border is None:
             return sources[name]
         return self._f.element(sources[name], dims.size(t.offset), storage_of(t.dtype))
 

@@ -203,7 +203,7 @@ class CompiledGraph:
         dims = dict(zip(program.symbols, key, strict=True))
         sizes = {t.memory: _value(t.size, dims) * t.dtype.itemsize for t in program.intermediates}
         assigned = arena_of(sizes, {t.memory: t.lifetime for t in program.intermediates})
-        # Borders are zeros from the start, and nothing else is stored there.
+        # Borders are filled from the start, and nothing else is stored there.
         scratch = max([_value(d, dims) for d in program.scratch], default=0)
         scratch = -(-scratch // ALIGNMENT) * ALIGNMENT
         known = {*program.constants, *[t.name for t in program.inputs]}
@@ -213,6 +213,10 @@ class CompiledGraph:
         arena_bytes = assigned.size_bytes + self._threads * scratch
         self._check_memory(arena_bytes + sum([prod(shape) * dtype.itemsize for shape, dtype in outputs.values()]))
         arena, start = _memory(arena_bytes)
+        for t in program.intermediates:
+            if t.border:
+                at = start - arena.ctypes.data + assigned.offsets[t.memory]
+                arena[at : at + sizes[t.memory]] = t.border
         table = np.full(len(self._numbers), start, np.int64)
         for t in program.intermediates:
             number = self._numbers.get(t.name)

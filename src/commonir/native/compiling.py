@@ -11,6 +11,7 @@ from commonir.base.arrays import release_pages
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.compiler import object_code
 from commonir.llvm.target import Target
+from commonir.native.byte_layouts import use_bytes
 from commonir.native.graph_code import GraphCode, ProgramWriter
 from commonir.native.lifetimes import MemoryOfProgram
 from commonir.native.products.integer_products import multiplies_integers
@@ -60,6 +61,7 @@ def generated_program(program: GraphProgram, target: Target) -> GeneratedProgram
         layouts = assign_layouts(graph)
         use_strips(graph, layouts)
         use_window_strips(graph, layouts, target.lanes())
+        use_bytes(graph, layouts, target)
         writer.add(graph, layouts, dict(zip(before, graph.outputs, strict=True)))
     code = writer.code()
     memory = MemoryOfProgram(program, code)

@@ -34,6 +34,7 @@ from commonir.native.products.integer_products import (
     IntegerContractionCode,
     IntegerPlan,
     IntegerTerms,
+    StoredByteContractionCode,
     Terms,
     integer_plan,
 )
@@ -53,9 +54,8 @@ from commonir.notation import Expr
 from commonir.runtime.kernel_graph.canonical import canonical_key
 from commonir.runtime.kernel_graph.control import GraphProgram, program_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips, TensorSpec
-from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
+from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of, memory_dtype
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
-from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, names
 
 Array = NDArray[Any]
@@ -163,7 +163,7 @@ class ProgramWriter:
         """
         self.graph, self.layouts = graph, dict(layouts)
         self.specs = {name: graph.spec(name) for name in (*graph.inputs, *graph.nodes)}
-        self.integer_terms = IntegerTerms(graph)
+        self.integer_terms = IntegerTerms(graph, self.layouts)
         decode_factors(graph, self.layouts, self.integer_terms, self.target)
         pack_codes(graph)
         first = len(self._calls)
@@ -297,6 +297,13 @@ class _Part(NamedTuple):
     cost: int
 
 
+_SCHEDULES: Mapping[Terms, type[ContractionCode]] = {
+    Terms.PAIRS: IntegerContractionCode,
+    Terms.BYTES: ByteContractionCode,
+    Terms.STORED: StoredByteContractionCode,
+}
+
+
 class _NodeWriter:
     """Writes the function of a node.
 
@@ -393,15 +400,15 @@ class _NodeWriter:
         plan, lanes = integers.plan, self._target.lanes()
         code = self._code({name: self._buffer(name) for name in sorted(plan.reads_beside())})
         code.start(plan.kernel)
-        schedule = ByteContractionCode if integers.terms is Terms.BYTES else IntegerContractionCode
-        contraction = schedule(code, self.function, self._target, plan, out)
+        contraction = _SCHEDULES[integers.terms](code, self.function, self._target, plan, out)
         number = self._numbers.setdefault((plan.factor, plan.sums, plan.column), len(self._numbers))
 
         def panels(*arrays: Array) -> Array:
             named = dict(zip(integers.sources, arrays, strict=True))
             return integers.panels(decoded_arrays(named), contraction.tile, lanes)
 
-        text = f"integers {number} {integers.terms.value} {contraction.tile}"
+        form = f"{integers.run_length} from {integers.base}" if integers.terms is Terms.STORED else ""
+        text = f"integers {number} {integers.terms.value} {form} {contraction.tile}"
         contraction.emit(self._form(ConstantForm(integers.sources, text, panels)))
 
     def _code(self, buffers: Mapping[str, Buffer]) -> KernelCode:
@@ -480,7 +487,7 @@ class _NodeWriter:
         """Returns a tensor; a constant with its axes in another order if one is given."""
         array = self._graph.constants.get(name)
         if array is None:
-            dtype = compute_dtype(self._specs[name].element)
+            dtype = memory_dtype(self._layouts[name], self._specs[name].element)
             return Buffer(self._pointer(name), storage_of(dtype), self._layouts[name])
 
         def make(array: Array) -> Array:

@@ -17,8 +17,7 @@ from commonir.native.program import Intermediate
 from commonir.runtime.kernel_graph.buffers import Lifetime
 from commonir.runtime.kernel_graph.control import Branch, GraphProgram, Loop, Part
 from commonir.runtime.kernel_graph.graph import KernelGraph, TensorSpec
-from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
-from commonir.runtime.values import compute_dtype
+from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of, memory_dtype
 
 _BEFORE = -1
 
@@ -139,11 +138,11 @@ class MemoryOfProgram:
         for name, (layout, spec) in self._stored.items():
             if name in outputs or name in self._moved:
                 continue
-            dtype, lifetime, memory = compute_dtype(spec.element), self.lifetime(name), name
+            dtype, lifetime, memory = memory_dtype(layout, spec.element), self.lifetime(name), name
             if layout.has_border:
                 known = bordered.setdefault((layout, dtype), {})
                 memory = next((m for m, last in known.items() if last < lifetime.first), name)
                 known[memory] = lifetime.last
                 lifetime = always
-            out.append(Intermediate(name, dtype, layout.size, layout.offset, lifetime, layout.has_border, memory))
+            out.append(Intermediate(name, dtype, layout.size, layout.offset, lifetime, layout.border_byte, memory))
         return tuple(out)

@@ -64,8 +64,8 @@ class Intermediate(NamedTuple):
     """A tensor in the arena: the number of its elements with those of a border, and the position of the first one.
 
     Tensors may share memory if their lifetimes are disjoint. That of one with a border
-    is zeros before the first run of some sizes, and is shared only with tensors that have the same border at the same
-    place: these name the same `memory`, which is alive always.
+    is filled with a byte before the first run of some sizes, and is shared only with tensors that have the same border
+    at the same place: these name the same `memory`, which is alive always. The byte is `border`, None without one.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Intermediate(NamedTuple):
     size: Dim
     offset: Dim
     lifetime: Lifetime
-    has_border: bool
+    border: int | None
     memory: str
 
 

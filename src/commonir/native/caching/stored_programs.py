@@ -36,7 +36,7 @@ def description_of(program: CompiledProgram) -> dict[str, Any]:
         "inputs": [_of_tensor(t) for t in program.inputs],
         "outputs": [_of_tensor(t) for t in program.outputs],
         "intermediates": [
-            [t.name, t.dtype.name, _of_dim(t.size), _of_dim(t.offset), list(t.lifetime), t.has_border, t.memory]
+            [t.name, t.dtype.name, _of_dim(t.size), _of_dim(t.offset), list(t.lifetime), t.border, t.memory]
             for t in program.intermediates
         ],
         "constants": {n: [a.dtype.name, a.shape, offsets[n]] for n, a in program.constants.items()},

@@ -401,7 +401,7 @@ class ExpressionCode(PositionCode):
                 any_holds = f.called(f"llvm.vector.reduce.or.{holds.type.mangled}", BOOL, holds)
                 at = f.select(any_holds, at, 0)
             x = f.load(f.element(buffer.pointer, at, buffer.storage), LlvmType(buffer.storage))
-            return loaded_value(f, x, element)
+            return _element(f, x, buffer, element)
         assert vector is not None
         mask = vector.mask
         if holds is not None:
@@ -410,11 +410,11 @@ class ExpressionCode(PositionCode):
         type = LlvmType(buffer.storage, vector.lanes)
         is_linear = not any(self._has_lanes(n) for n in names(read.address))
         if is_linear and linear_in(read.address, vector.index)[0] == 1:
-            return loaded_value(f, self._contiguous(buffer, read.address, vector, type, mask), element)
+            return _element(f, self._contiguous(buffer, read.address, vector, type, mask), buffer, element)
         every = f.constant(LlvmType("i1", vector.lanes), 1)
         at = self._lane_position(read.address)
         x = f.gather(buffer.pointer, at, mask or every, f.constant(type, 0))
-        return loaded_value(f, x, element)
+        return _element(f, x, buffer, element)
 
     def _contiguous(
         self, buffer: Buffer, address: Dim, vector: LoopScope, type: LlvmType, mask: LlvmValue | None
@@ -438,7 +438,8 @@ class ExpressionCode(PositionCode):
     def store(self, x: LlvmValue, kernel: LoopKernel, out: Buffer) -> None:
         """Writes a value at the address of the indices here."""
         f, vector = self._f, self._vector
-        x = stored_value(f, x, out.storage, kernel.body.dtype)
+        base = out.layout.base
+        x = f.cast("trunc", x - base, out.storage) if base is not None else stored_value(f, x, out.storage, kernel.body.dtype)
         if vector is None:
             f.store(x, f.element(out.pointer, self.size(kernel.address), out.storage))
             return
@@ -447,6 +448,12 @@ class ExpressionCode(PositionCode):
         pointer = f.element(out.pointer, start, out.storage)
         x = f.splat(x, vector.lanes)
         f.store(x, pointer, vector.mask)
+
+
+def _element(f: Function, x: LlvmValue, buffer: Buffer, element: ElementType) -> LlvmValue:
+    """Returns elements of a tensor from what lies in memory."""
+    base = buffer.layout.base
+    return loaded_value(f, x, element) if base is None else f.cast("zext", x, register_type(element)) + base
 
 
 def constant_term(dim: Dim) -> int:

@@ -65,6 +65,15 @@ class ContractionCode:
     has_short_vectors = True
     """Whether the last vector of columns may be shorter than others."""
 
+    left_type = F32.scalar
+    """The type of the elements of the left factor in memory."""
+
+    sum_type = F32.scalar
+    """The type of sums."""
+
+    left_registers = 1
+    """The registers that terms of the left factor take."""
+
     def __init__(self, code: KernelCode, function: Function, target: Target, plan: Plan, out: Buffer) -> None:
         self._code = code
         self._f = function
@@ -72,7 +81,7 @@ class ContractionCode:
         self._plan = plan
         self._out = out
         self._rows = element_count(map(plan.extent, plan.rows))
-        fixed, each = (1, 1) if plan.stored is None else plan.stored.registers
+        fixed, each = (self.left_registers, 1) if plan.stored is None else plan.stored.registers
         # The coefficients of elementary functions that follow stay in registers while terms are added.
         fixed += any(isinstance(e, Apply) and e.fn in ELEMENTARY for e in walk(plan.kernel.body))
         self._sums = len(plan.folds)
@@ -101,11 +110,29 @@ class ContractionCode:
         the cache, it is a tile of rows with all panels: then the left factor is read, and the result written, once.
         """
         has_codes = self._plan.stored is not None and not self._decodes_panels
-        self._runs = term_runs(self._plan, is_packed=packed_pointer is not None, has_codes=has_codes)
+        self._runs = self.term_runs(is_packed=packed_pointer is not None, has_codes=has_codes)
         is_rows_first = isinstance(packed_pointer, LlvmValue) and self._has_small_panels
         self._tiles = self._row_tiles if is_rows_first else self._panel_count * self._row_tiles
         over = self._plan.batch
         self._batches(over, self._code.units(over, self._tiles), packed_pointer, is_rows_first=is_rows_first)
+
+    def term_runs(self, *, is_packed: bool, has_codes: bool) -> list[TermRun]:
+        """Returns the ranges of what is multiplied at once; see the function `term_runs`."""
+        return term_runs(self._plan, is_packed=is_packed, has_codes=has_codes)
+
+    @property
+    def panel_terms(self) -> Dim:
+        """The vectors in a panel for each vector of columns."""
+        return self._plan.terms * self._sums
+
+    def multiply_add(self, f: Function, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
+        """Returns sums to which products are added."""
+        return f.fused_multiply_add(a, b, c)
+
+    def corrected(self, sums: list[LlvmValue], columns: Columns) -> list[LlvmValue]:
+        """Returns the sums of a row after what is done to all terms at once."""
+        behind = columns.factors_behind() if isinstance(columns, StoredColumns) else None
+        return sums if behind is None else [x * factor for x, factor in zip(sums, behind, strict=True)]
 
     @property
     def _panel_count(self) -> Dim:
@@ -119,12 +146,12 @@ class ContractionCode:
     def _has_small_panels(self) -> bool:
         """Whether several panels fit the nearest caches together, and many rows are multiplied with them."""
         plan, tile = self._plan, self.tile
-        sizes = [plan.terms, plan.extent(plan.column), self._rows]
+        sizes = [self.panel_terms, plan.extent(plan.column), self._rows]
         if any(not isinstance(n, int) for n in sizes):
             return False
         terms, columns, rows = [n for n in sizes if isinstance(n, int)]
         width = tile.vectors * self._lanes
-        size_bytes = terms * columns * self._sums * F32.bits // 8
+        size_bytes = terms * columns * F32.bits // 8
         return width < columns and size_bytes <= SMALL_PANELS and rows >= MANY_TILES * tile.rows
 
     def _rows_first(self, units: Units, packed_pointer: LlvmValue) -> None:
@@ -154,7 +181,7 @@ class ContractionCode:
     def _packed_columns(self, j: LlvmValue, vectors: int, packed_pointer: LlvmValue, last: LastVector) -> Columns:
         # Parts of the columns are whole panels.
         column = self._code.size(self._plan.first_column) + j
-        pointer = self._f.element(packed_pointer, column * self._code.size(self._plan.terms * self._sums), "float")
+        pointer = self._f.element(packed_pointer, column * self._code.size(self.panel_terms), "float")
         pointer = self._f.element(pointer, self._code.size(self._panels_before), "float")
         vectors *= self._sums
         return self._columns_at(pointer, vectors, self._packed_steps(vectors), last._replace(mask=None))
@@ -166,7 +193,7 @@ class ContractionCode:
         number: Dim = 0
         for i in plan.right_batch:
             number = number * plan.extent(i) + index(i)
-        return number * plan.terms * self._sums * ceil_div(plan.column_count, self._lanes) * self._lanes
+        return number * self.panel_terms * ceil_div(plan.column_count, self._lanes) * self._lanes
 
     def _batches(self, over: Sequence[str], units: Units, packed_pointer: Packed, *, is_rows_first: bool) -> None:
         if over:
@@ -345,18 +372,16 @@ class ContractionCode:
         """Adds the sums of a tile, and what follows them."""
         f, plan = self._f, self._plan
         positions = self._positions(i, rows)
-        base = f.element(self._code.buffer(plan.left.name).pointer, self._start(plan.left), "float")
+        base = f.element(self._code.buffer(plan.left.name).pointer, self._start(plan.left), self.left_type)
         if self._shares_pointer(rows):
-            first = f.element(base, self._row_address(positions[0]), "float")
+            first = f.element(base, self._row_address(positions[0]), self.left_type)
             left = [LeftRow(first, r * self._row_step) for r in range(rows)]
         else:
-            left = [LeftRow(f.element(base, self._row_address(p), "float")) for p in positions]
+            left = [LeftRow(f.element(base, self._row_address(p), self.left_type)) for p in positions]
         terms = [TermRange(*map(self._code.size, (r.extent, r.left_step))) for r in self._runs]
-        sums = ProductTile(f).sums(left, columns, terms)
-        behind = columns.factors_behind() if isinstance(columns, StoredColumns) else None
-        for position, of_row in zip(positions, sums, strict=True):
-            results = of_row if behind is None else [x * factor for x, factor in zip(of_row, behind, strict=True)]
-            self._finish(position, j, results, last)
+        tile = ProductTile(f, self.multiply_add, self.sum_type, self.left_type)
+        for position, of_row in zip(positions, tile.sums(left, columns, terms), strict=True):
+            self._finish(position, j, self.corrected(of_row, columns), last)
 
     def _position(self, row: LlvmValue) -> dict[str, LlvmValue]:
         """Returns the values of the indices of a row."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
+from commonir.native.kernels.expression_code import Buffer
 from commonir.native.kernels.work_units import Units
 from commonir.native.products.contraction_code import ContractionCode, LastVector, Packed, TermRun, term_runs
 from commonir.native.products.contraction_plan import Plan
@@ -30,7 +31,12 @@ BLOCK_BYTES = 1 << 18
 
 def has_packed_rows(plan: Plan) -> bool:
     """Returns whether the left factor of a contraction can be narrowed in blocks of rows."""
-    extents = [plan.extent(i) for i in (*plan.rows, *plan.sums, plan.column)]
+    return has_packed_terms(plan) and all(isinstance(plan.extent(i), int) for i in plan.rows)
+
+
+def has_packed_terms(plan: Plan) -> bool:
+    """Returns whether neighbouring terms of a contraction lie side by side on the left."""
+    extents = [plan.extent(i) for i in (*plan.sums, plan.column)]
     return not plan.batch and all(isinstance(n, int) for n in extents) and plan.left.steps[plan.sums[-1]] == 1
 
 
@@ -53,9 +59,6 @@ class PackedRowsCode(ContractionCode):
 
     stored = "i16"
     """The type of a narrowed term."""
-
-    wide = F32.scalar
-    """The type of terms in memory, and of sums."""
 
     words_behind = 0
     """Words of each column behind its terms in a panel."""
@@ -109,6 +112,10 @@ class PackedRowsCode(ContractionCode):
         most = max(BLOCK_BYTES // (self._words * WORD_BITS // 8), self.tile.rows)
         return even_part(self._row_count, most, self.tile.rows)
 
+    @property
+    def _left(self) -> Buffer:
+        return self._code.buffer(self._plan.left.name)
+
     def _number_of_row(self, row: LlvmValue) -> LlvmValue:
         """Returns the place of a number that belongs to a row of the block."""
         return self._f.element(self._code.scratch.pointer, row, "i32")
@@ -118,12 +125,11 @@ class PackedRowsCode(ContractionCode):
         return self._f.element(self._code.scratch.pointer, row * self._words + self._block, "i32")
 
     def _narrow_rows(self) -> None:
-        f, plan = self._f, self._plan
-        left = self._code.buffer(plan.left.name).pointer
+        f, plan, left = self._f, self._plan, self._left.pointer
         runs = term_runs(plan, is_packed=True, has_codes=False)
         with f.loop(f.integer(0), f.integer(self._block)) as r:
             position = self._position(self._start_row + r)
-            source = f.element(left, self._start(plan.left) + self._row_address(position), self.wide)
+            source = f.element(left, self._start(plan.left) + self._row_address(position), self._left.storage)
             out = self._narrowed_row(r)
             self.start_row(r, source, runs)
             self._narrow_terms(runs, source, out)
@@ -137,7 +143,7 @@ class PackedRowsCode(ContractionCode):
         if inner:
             below = known_count([r.extent for r in inner])
             with f.loop(f.integer(0), self._code.size(run.extent)) as k:
-                moved = f.element(source, k * self._code.size(run.left_step), self.wide)
+                moved = f.element(source, k * self._code.size(run.left_step), self._left.storage)
                 self._narrow_terms(inner, moved, f.element(out, k * below, self.stored))
             return
         for k, x in self.vectors(source, run):
@@ -145,10 +151,14 @@ class PackedRowsCode(ContractionCode):
 
     def vectors(self, source: LlvmValue, run: TermRun) -> Iterator[tuple[LlvmValue, LlvmValue]]:
         """Adds a loop over neighbouring terms; yields positions and vectors, the last one filled with zeros."""
-        f, extent = self._f, run.extent
+        f, extent, storage = self._f, run.extent, self._left.storage
         assert isinstance(extent, int)
         for at, _, mask in f.vectors(extent, self._lanes):
-            yield at, f.load(f.element(source, at, self.wide), LlvmType(self.wide, self._lanes), mask)
+            yield at, self._widened(f.load(f.element(source, at, storage), LlvmType(storage, self._lanes), mask))
+
+    def _widened(self, x: LlvmValue) -> LlvmValue:
+        base = self._left.layout.base
+        return x if base is None else self._f.cast("zext", x, self.sum_type) + base
 
     def _panel(self, j: LlvmValue, vectors: int, last: LastVector, units: Units, packed_pointer: Packed) -> None:
         """Adds the rows of the block for a panel."""
@@ -166,13 +176,13 @@ class PackedRowsCode(ContractionCode):
     def _packed_tile(self, i: LlvmValue, j: LlvmValue, last: LastVector, columns: PlainColumns) -> None:
         f, rows = self._f, self.tile.rows
         terms = [TermRange(f.integer(self._words), f.integer(1))]
-        tile, first = ProductTile(f, self.multiply_add, self.wide), self._narrowed_row(i)
+        tile, first = ProductTile(f, self.multiply_add, self.sum_type), self._narrowed_row(i)
         sums = tile.sums([LeftRow(first, r * self._words) for r in range(rows)], columns, terms)
         for r, of_row in enumerate(sums):
-            results = self.corrected(of_row, i + r, columns)
+            results = self.corrected_row(of_row, i + r, columns)
             self._finish(self._position(self._start_row + i + r), j, results, last)
 
-    def corrected(self, sums: list[LlvmValue], row: LlvmValue, columns: PlainColumns) -> list[LlvmValue]:
+    def corrected_row(self, sums: list[LlvmValue], row: LlvmValue, columns: PlainColumns) -> list[LlvmValue]:
         """Returns the sums of a row of the block without what narrowing added."""
         del row, columns
         return sums

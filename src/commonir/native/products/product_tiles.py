@@ -227,15 +227,20 @@ MultiplyAdd = Callable[[Function, LlvmValue, LlvmValue, LlvmValue], LlvmValue]
 
 
 class ProductTile:
-    """Adds the code of one tile to a function; `multiply_add` adds a term to sums of a scalar type."""
+    """Adds the code of one tile to a function; `multiply_add` adds a term to sums of a scalar type.
+
+    A term on the left has 32 bits; positions there count elements of `left_type`.
+    """
 
     def __init__(
         self,
         function: Function,
         multiply_add: MultiplyAdd = Function.fused_multiply_add,
         scalar: str = F32.scalar,
+        left_type: str = F32.scalar,
     ) -> None:
         self._f = function
+        self._left_type = left_type
         self._scalar = scalar
         self._multiply_add = multiply_add
 
@@ -277,13 +282,13 @@ class ProductTile:
         moved: dict[str, LlvmValue] = {}
         for row in left:
             if row.pointer.text not in moved:
-                moved[row.pointer.text] = self._f.element(row.pointer, k * terms.left_step, F32.scalar)
+                moved[row.pointer.text] = self._f.element(row.pointer, k * terms.left_step, self._left_type)
         return [row._replace(pointer=moved[row.pointer.text]) for row in left]
 
     def _add_term(self, left: Sequence[LeftRow], columns: Columns, sums: list[list[Variable]]) -> None:
         f = self._f
         vectors = [columns.vector(n) for n in range(columns.vectors)]
         for (pointer, offset), of_row in zip(left, sums, strict=True):
-            x = f.load(f.element_beside(pointer, f.integer(0), offset, F32.scalar), F32)
+            x = f.load(f.element_beside(pointer, f.integer(0), offset, self._left_type), F32)
             for column, s in zip(vectors, of_row, strict=True):
                 s.set(self._multiply_add(f, f.splat(x, column.type.lanes), column, s.get()))

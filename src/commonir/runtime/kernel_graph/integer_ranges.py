@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType
 from commonir.notation import Access, Apply, Cast, Const, Dilated, Expr, Fold, Padded
+from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.values import compute_dtype
 
 Array = NDArray[Any]
@@ -62,7 +63,7 @@ class IntegerRanges:
             case Const(value=int(v)):
                 return Interval(v, v)
             case Access(tensor=t):
-                source = self._of_tensor(t.name)
+                source = self.of_tensor(t.name)
                 fills = [v.fill if isinstance(v, Padded) else 0 for v, _ in t.steps if isinstance(v, Padded | Dilated)]
                 numbers = [int(f) for f in fills if isinstance(f, int | float) and float(f).is_integer()]
                 if source is None or len(numbers) < len(fills):
@@ -79,7 +80,8 @@ class IntegerRanges:
             case _:
                 return None
 
-    def _of_tensor(self, name: str) -> Interval | None:
+    def of_tensor(self, name: str) -> Interval | None:
+        """Returns the range of a tensor that was added, or of a constant; None for others."""
         result = self._known.get(name)
         constant = self._constants.get(name)
         if result is None and constant is not None and constant.size and constant.dtype.kind in "iu":
@@ -99,6 +101,14 @@ class IntegerRanges:
         bound = min(sums)
         fitting = [d for d, limit in EXACT if bound <= min(limit, np.iinfo(dtype).max)]
         return fitting[0] if fitting else None
+
+
+def ranges_of(graph: KernelGraph) -> IntegerRanges:
+    """Returns the ranges of the integers of a graph."""
+    out = IntegerRanges(graph.constants)
+    for node in graph.nodes.values():
+        out.add(node.name, node.kernel.body)
+    return out
 
 
 def _limits(element: ElementType) -> Interval:

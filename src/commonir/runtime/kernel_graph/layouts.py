@@ -9,21 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from commonir.base.tuples import NamedTuple
-from commonir.ir.types import i32
+from commonir.ir.types import ElementType, i32
 from commonir.notation import Access, Dilated, Expr, Kernel, Padded, Tensor, indices, replace_accesses
 from commonir.runtime.kernel_graph.contraction import contraction_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Origin, TensorSpec
+from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, names, plain
 
 Border = tuple[tuple[int, int], ...]
 """Zeros before and after a value along each axis."""
 
 
+BYTES_BEHIND = 3
+"""Bytes behind the last one of a word that begins at it."""
+
+
 class MemoryLayout(NamedTuple):
     """Where elements lie: distances along each axis and the position of the first one, in elements, and all of them.
 
-    `order` are the axes from the longest distance to 1.
+    `order` are the axes from the longest distance to 1. Of integers that lie in bytes, `base` is the one of byte 0.
     """
 
     strides: tuple[Dim, ...]
@@ -31,6 +38,16 @@ class MemoryLayout(NamedTuple):
     size: Dim
     border: Border
     order: tuple[int, ...]
+    base: int | None = None
+
+    def in_bytes(self, base: int) -> MemoryLayout:
+        """Returns the layout of the same elements in bytes. Words that begin at any of them can be read."""
+        return self._replace(base=base, size=self.size + BYTES_BEHIND)
+
+    @property
+    def border_byte(self) -> int | None:
+        """The byte that the border is filled with, that of 0; None if there is no border."""
+        return -(self.base or 0) if self.has_border else None
 
     @property
     def is_row_major(self) -> bool:
@@ -41,6 +58,11 @@ class MemoryLayout(NamedTuple):
     def has_border(self) -> bool:
         """Whether there are zeros around the value."""
         return any(pads != (0, 0) for pads in self.border)
+
+
+def memory_dtype(layout: MemoryLayout, element: ElementType) -> np.dtype[np.generic]:
+    """Returns the dtype of the elements of a tensor in memory."""
+    return compute_dtype(element) if layout.base is None else np.dtype(np.uint8)
 
 
 def layout_of(shape: Sequence[Dim], order: Sequence[int] | None = None, border: Border = ()) -> MemoryLayout:
