@@ -149,6 +149,46 @@ def test_dequantized_images_are_padded_with_zeros(width: Width) -> None:
     assert has_integer_instructions(graph, target)
 
 
+def quantized(x: Array, scale: np.float32, zero: int, element: ElementType) -> Array:
+    return np.clip(np.round(x / scale) + zero, *element.integer_limits).astype(np.int64) - zero
+
+
+@pytest.mark.fast_every(5)
+@pytest.mark.parametrize("width", available_widths())
+@pytest.mark.parametrize(("element", "zero"), [(u8, 0), (u8, 93), (i8, 0), (i8, -20)])
+@pytest.mark.parametrize("right", [i8, u8])
+@pytest.mark.parametrize(
+    ("channels", "taps", "pad", "stride"), [(24, 3, 1, 1), (7, 3, 1, 2), (40, 1, 0, 1), (9, 1, 0, 1)]
+)
+def test_layers_read_bytes_that_layers_before_them_stored(
+    channels: int, taps: int, pad: int, stride: int, right: ElementType, element: ElementType, zero: int, width: Width
+) -> None:
+    x, w = RANDOM.normal(size=(1, channels, 9, 11)).astype(np.float32), integers(right, 37, channels, taps, taps)
+    # Powers of two, so that quotients are exact.
+    scales = np.float32(1 / 32), np.float32(1 / 64), np.float32(2)
+
+    def build(v: Value) -> Value:
+        s, t, u = [core.scalar(float(scale), f32) for scale in scales]
+        zero_point = constant(np.array(zero), element)
+        y = core.dequantize(core.quantize(v, s, element, zero_point), s, zero_point)
+        filters = core.dequantize(constant(w, right), t, None)
+        z = core.relu(core.conv(y, filters, strides=(stride, stride), pads=((pad, pad), (pad, pad))))
+        z = core.dequantize(core.quantize(z, u, element, zero_point), u, zero_point)
+        back = core.dequantize(constant(w.transpose(1, 0, 2, 3), right), t, None)
+        return core.relu(core.conv(z, back))
+
+    graph = graph_of(program(build, {"x": TensorType(f32, x.shape)}))
+    assert graph is not None
+    target = of_width(host_target(), width)
+    (actual,) = run_guarded(graph, target, dict.fromkeys(graph.inputs, x), {}, "after")
+    first = convolved(quantized(x, scales[0], zero, element), w.astype(np.int64), pad, stride)
+    first = quantized(np.maximum(first * np.float64(scales[0] * scales[1]), 0), scales[2], zero, element)
+    second = convolved(first, w.astype(np.int64).transpose(1, 0, 2, 3), 0, 1)
+    np.testing.assert_allclose(actual, np.maximum(second * np.float64(scales[2] * scales[1]), 0), rtol=1e-6)
+    # Unsigned weights are multiplied as 16 bits.
+    assert right is u8 or has_integer_instructions(graph, target)
+
+
 def test_scales_of_terms_keep_products_in_single_precision() -> None:
     x, w, scales = integers(u8, 3, 20), integers(i8, 20, 17), RANDOM.uniform(0.01, 0.02, (20, 1)).astype(np.float32)
 

@@ -439,7 +439,11 @@ class ExpressionCode(PositionCode):
         """Writes a value at the address of the indices here."""
         f, vector = self._f, self._vector
         base = out.layout.base
-        x = f.cast("trunc", x - base, out.storage) if base is not None else stored_value(f, x, out.storage, kernel.body.dtype)
+        x = (
+            f.cast("trunc", x - base, out.storage)
+            if base is not None
+            else stored_value(f, x, out.storage, kernel.body.dtype)
+        )
         if vector is None:
             f.store(x, f.element(out.pointer, self.size(kernel.address), out.storage))
             return

@@ -63,7 +63,7 @@ COPIED_ELEMENTS = 1 << 14
 MAX_CONSTANT_DEPTH = 4
 """Operations between constants outside of a block and a value in it that is computed while building."""
 
-STORED_ELEMENTS = 1 << 12
+STORED_ELEMENTS = 1 << 8
 """Constants of at least so many elements stay as they are stored, if that takes less memory than their elements."""
 
 

@@ -4,6 +4,8 @@ A sum over `((x - z) * s) * ((w - v) * t)` is `s * t` times the sum over `(x - z
 on a summed index. The latter is exact in 32 bits, so the result differs from the definition's by less than that may
 from the real number: it is rounded three times, for the product of the scales, the sum, and their product. Only where a
 scale is not finite, or the product of the scales is too large or too small for single precision, is it another one.
+
+What follows a sum is divided by numbers, the scales of what is quantized next, by multiplying with their reciprocals.
 """
 
 from __future__ import annotations
@@ -17,15 +19,19 @@ from commonir.notation import (
     Access,
     Apply,
     Cast,
+    Const,
     Expr,
     Fold,
     Kernel,
     Padded,
     Tensor,
+    Visit,
     free,
+    mapped,
     replace,
     replace_accesses,
     walk,
+    with_children,
 )
 from commonir.runtime.kernel_graph.contraction import is_stored, summed_products
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec
@@ -36,6 +42,10 @@ MOST = (1 << 31) - 1
 
 LARGEST_TERM = 255
 """The largest difference of two bytes."""
+
+
+_RECIPROCALS = (1e-37, 1e37)
+"""Between these, numbers and their reciprocals have all digits of single precision."""
 
 
 class _Scaled(NamedTuple):
@@ -56,8 +66,31 @@ class _Product(NamedTuple):
 def use_integer_products(graph: KernelGraph) -> None:
     """Replaces products of dequantized values with dequantized constants by products of integers."""
     dequantized = {name for name, node in graph.nodes.items() if _is_dequantized(graph, node)}
-    if not dequantized:
-        return
+    if dequantized:
+        _replace_products(graph, dequantized)
+    for node in list(graph.nodes.values()):
+        sums = [fold for fold, _ in summed_products(node.kernel.body) if fold.dtype is i32]
+        if sums and node.strips is None:
+            body = _with_reciprocals(node.kernel.body, sums)
+            graph.replace_kernel(node, Kernel(node.kernel.axes, body), node.extents)
+
+
+def _with_reciprocals(body: Expr, sums: Sequence[Fold]) -> Expr:
+    """Returns an expression that multiplies what depends on sums, in place of dividing it by a number."""
+
+    def rebuilt(e: Expr, visit: Visit) -> Expr:
+        match e:
+            case Apply(fn="divide", args=(x, Const(value=float(v)))) if e.dtype is f32:
+                if _RECIPROCALS[0] < abs(v) < _RECIPROCALS[1] and not set(sums).isdisjoint(walk(x)):
+                    return Apply("multiply", (visit(x), Const(1 / v, f32)))
+            case _:
+                pass
+        return with_children(e, visit)
+
+    return mapped(body, rebuilt)
+
+
+def _replace_products(graph: KernelGraph, dequantized: Container[str]) -> None:
     ranges = IntegerRanges(graph.constants)
     products = {
         name: product
