@@ -159,7 +159,7 @@ def integer_plan(kernel: LoopKernel, layouts: Layouts, terms: IntegerTerms, targ
     if plan is None:
         return None
     if found is Terms.STORED:
-        return IntegerPlan(plan, found, layouts[a.name].base or 0) if has_packed_terms(plan) else None
+        return IntegerPlan(plan, found, layouts[plan.left.name].base or 0) if has_packed_terms(plan) else None
     if not has_packed_rows(plan):
         return None
     return IntegerPlan(plan, found if multiplies_bytes(target) else Terms.PAIRS)
