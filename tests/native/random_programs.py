@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -296,14 +297,20 @@ _STEPS: tuple[_Step, ...] = (
 )
 
 
+# Sizes may have the names of indices that kernels use.
+_INDEX_NAMES = ("n", "k", "m", "c0", "i0", "i1")
+
+
 def random_program(seed: int) -> Program:
     """Returns the program of a seed."""
     d = _Drawing(seed)
     shapes = [d.shape() for _ in range(d.int(1, 2))]
     arrays = {f"x{n}": d.r.standard_normal(s).astype(np.float32) for n, s in enumerate(shapes)}
 
-    def type_of(name: str, shape: Shape) -> TensorType:
-        dims: list[Dim] = [symbol(f"{name}_{axis}") if d.is_symbolic and n > 1 else n for axis, n in enumerate(shape)]
+    names = chain(_INDEX_NAMES, map(str, count()))
+
+    def type_of(shape: Shape) -> TensorType:
+        dims: list[Dim] = [symbol(next(names)) if d.is_symbolic and n > 1 else n for n in shape]
         return TensorType(f32, tuple(dims))
 
     def build(*inputs: Value) -> Sequence[Value]:
@@ -313,7 +320,7 @@ def random_program(seed: int) -> Program:
         made = [v for v, _ in d.values[len(shapes) :]] or [core.relu(d.values[0][0])]
         return tuple(dict.fromkeys([made[-1], *[v for v in made if d.chance(0.2)]]))
 
-    types = {name: type_of(name, shape) for name, shape in zip(arrays, shapes, strict=True)}
+    types = {name: type_of(shape) for name, shape in zip(arrays, shapes, strict=True)}
     return Program(program(build, types), arrays, d.has_halves)
 
 

@@ -72,6 +72,20 @@ def test_one_compilation_serves_all_sizes() -> None:
     assert executable.steps_of(module.main.body) is steps
 
 
+def test_sizes_may_have_the_names_of_indices() -> None:
+    n, k = symbol("n"), symbol("k")
+    types = {"x": TensorType(f32, (n, k)), "y": TensorType(f32, (2, k, n, 32))}
+
+    def build(x: Value, y: Value) -> tuple[Value, ...]:
+        last = core.slice(y, (1, 0, 2, 0), (2, k, 3, 32), (1, 1, 1, 1))
+        return (core.matmul(x, core.reshape(last, (k, 32))),)
+
+    module = program(build, types)
+    x, y = normal(5, 20), normal(2, 20, 5, 32)
+    (actual,) = ENGINE.prepare(module).run({"x": x, "y": y}).values()
+    np.testing.assert_allclose(actual, x.astype(np.float64) @ y[1, :, 2], rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.slow_cases("1", "2")
 @pytest.mark.parametrize("groups", [1, 2, 6])
 def test_padded_convolutions_in_a_row_agree_with_sums_over_windows(groups: int) -> None:

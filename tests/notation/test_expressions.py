@@ -60,7 +60,7 @@ from commonir.notation import (
 from commonir.notation import (
     math as math_text,
 )
-from commonir.symbolic import substitute, symbol
+from commonir.symbolic import substitute_indices, symbol
 
 N, M = symbol("N"), symbol("M")
 i, j, k = index("i"), index("j"), index("k")
@@ -337,7 +337,9 @@ def test_rewriting_passes_every_index_expression() -> None:
     t = Tensor("t", (N, M), f32)
     moved = {"i": k, "j": index("j2")}
     built = rewrite(
-        total(j, t[i, j] * j), lambda p: substitute(p, moved), lambda over: tuple("j2" if n == "j" else n for n in over)
+        total(j, t[i, j] * j),
+        lambda p: substitute_indices(p, moved),
+        lambda over: tuple("j2" if n == "j" else n for n in over),
     )
     assert built is total(index("j2"), t[k, index("j2")] * index("j2"))
 

@@ -25,7 +25,7 @@ from commonir.notation import (
     piece_extents,
     resolve,
 )
-from commonir.symbolic import Dim, substitute
+from commonir.symbolic import Dim, substitute_indices
 
 Number = Any
 
@@ -118,7 +118,7 @@ def scalar_result(kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[st
     """The result of a kernel, in double precision."""
 
     def number(p: Dim, env: Mapping[str, int]) -> int:
-        result = substitute(p, dict(env))
+        result = substitute_indices(p, dict(env))
         assert isinstance(result, int)
         return result
 

@@ -16,6 +16,7 @@ from commonir.symbolic import (
     at_least,
     bounds,
     ceil_div,
+    coefficient,
     compare,
     element_count,
     evaluate,
@@ -28,6 +29,7 @@ from commonir.symbolic import (
     plain,
     smallest,
     substitute,
+    substitute_indices,
     symbol,
     text,
     within,
@@ -136,6 +138,18 @@ def test_ranges_remove_floors() -> None:
 
 def test_substitution_is_simultaneous() -> None:
     assert substitute(N - M, {"N": M, "M": N}) == M - N
+
+
+def test_an_index_and_a_symbol_may_have_one_name() -> None:
+    same = N * 8 + index("N")
+    assert substitute(same, {"N": 2}) == 16 + index("N")
+    assert substitute_indices(same, {"N": 2}) == N * 8 + 2
+    assert coefficient(same, "N") == 1
+
+
+def test_nothing_is_claimed_of_divisions_by_what_may_be_zero() -> None:
+    kept = largest(smallest(N, 3) - 2, 0)
+    assert not at_least(-floor_div(M - 1, kept), 0)
 
 
 def test_a_missing_value_is_named() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from commonir.notation.expressions import Expr
 from commonir.notation.traversal import rewrite
-from commonir.symbolic import Dim, Floor, Mod, floor_div, index, plain, substitute, terms_of, within
+from commonir.symbolic import Dim, Floor, Mod, floor_div, index, plain, substitute_indices, terms_of, within
 
 
 def digits_of(positions: Iterable[Dim], extents: Mapping[str, Dim]) -> dict[str, list[tuple[str, Dim, int]]]:
@@ -45,7 +45,7 @@ def with_digits(body: Expr, digits: Mapping[str, list[tuple[str, Dim, int]]], ex
         values[i] = value
     return rewrite(
         body,
-        lambda p: within(substitute(p, values), extents),
+        lambda p: within(substitute_indices(p, values), extents),
         lambda over: tuple([d for i in over for d in ([n for n, _, _ in digits[i]] if i in digits else [i])]),
     )
 

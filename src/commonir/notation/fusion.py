@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from commonir.notation.expressions import Access, Expr, Fold, Join, Kernel, Tensor, name_of
 from commonir.notation.ranges import piece_extents, ranges, resolve, shape_of
 from commonir.notation.traversal import Visit, free, mapped, put, replace_accesses, rewrite, walk, with_children
-from commonir.symbolic import Dim, index, names, plain, substitute, within
+from commonir.symbolic import Dim, index, names, plain, substitute_indices, within
 from commonir.symbolic.constraints import Constraint, require
 from commonir.symbolic.errors import NotationError
 
@@ -112,10 +112,10 @@ class _Fusion:
             moved = {n: index(m) for n, m in fresh.items()}
             body = rewrite(
                 with_extents(producer.body, extents),
-                lambda p: substitute(p, moved),
+                lambda p: substitute_indices(p, moved),
                 lambda over: tuple(fresh[n] for n in over),
             )
-            axes = tuple(a if isinstance(a, int) else substitute(a, moved) for a in producer.axes)
+            axes = tuple(a if isinstance(a, int) else substitute_indices(a, moved) for a in producer.axes)
             result = self.ready[name] = Kernel(axes, self.expanded(body, (*path, name)))
         return result
 

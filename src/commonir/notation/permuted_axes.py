@@ -24,7 +24,7 @@ from commonir.notation.expressions import (
     Tensor,
     View,
 )
-from commonir.symbolic import Dim, index, names, plain, substitute
+from commonir.symbolic import Dim, index, names, plain, substitute_indices
 
 Permutation = tuple[int, ...]
 Extents = Mapping[str, Dim]
@@ -179,7 +179,7 @@ class _Matching:
             return self.bind(mine, theirs)
         if len(names(p)) == len(names(q)) == 1 and not self.bind(names(p)[0], names(q)[0]):
             return False
-        return substitute(q, {t: index(m) for t, m in self._back.items()}) == p
+        return substitute_indices(q, {t: index(m) for t, m in self._back.items()}) == p
 
     def bind(self, mine: str, theirs: str) -> bool:
         """Lets two indices correspond; returns whether they can."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from commonir.notation.expressions import Access, Apply, Cast, Const, Expr, Fold, Join, Position
-from commonir.symbolic import Dim, index, names, plain, substitute
+from commonir.symbolic import Dim, index, names, plain, substitute_indices
 from commonir.symbolic.errors import NotationError
 
 
@@ -137,13 +137,13 @@ def _put(e: Expr, values: Mapping[str, Dim], visit: Visit) -> Expr:
         return e
     bound = {n for x in walk(e) if isinstance(x, Fold) for n in x.over}
     if not bound & {*relevant, *(n for v in relevant.values() for n in names(v))}:
-        return rewrite(e, lambda p: substitute(p, relevant))
+        return rewrite(e, lambda p: substitute_indices(p, relevant))
     if isinstance(e, Fold):
         captured = [n for k, v in relevant.items() for n in (k, *names(v)) if n in e.over]
         if captured:
             raise NotationError(f"index {captured[0]} is bound by a fold inside: rename it first")
     if isinstance(e, Access):
-        at = tuple([visit(p) if isinstance(p, Expr) else substitute(p, relevant) for p in e.at])
+        at = tuple([visit(p) if isinstance(p, Expr) else substitute_indices(p, relevant) for p in e.at])
         return Access(e.tensor, at)
     if isinstance(e, Join) and e.along in relevant:
         e = rewrite_along(e, relevant[e.along])

@@ -16,6 +16,7 @@ from commonir.symbolic.analysis import plain as plain
 from commonir.symbolic.analysis import plain_symbol as plain_symbol
 from commonir.symbolic.analysis import smallest as smallest
 from commonir.symbolic.analysis import substitute as substitute
+from commonir.symbolic.analysis import substitute_indices as substitute_indices
 from commonir.symbolic.analysis import symbols as symbols
 from commonir.symbolic.analysis import within as within
 from commonir.symbolic.dims import Atom as Atom

@@ -164,8 +164,12 @@ def _holds_by_cases(x: DimExpr, steps: int, facts: tuple[Dim, ...]) -> bool:
     left = steps // len(a.args)
     for y in a.args:
         here = (*facts, *(y - z for z in a.args if z != y))
-        # Enclosing maxima are not simplified again: nested proofs would take exponential time.
-        if not _is_nonnegative(_rebuilt(x, lambda b, y=y: y if b == a else None, _covers_alone), left, here):
+        try:
+            # Enclosing maxima are not simplified again: nested proofs would take exponential time.
+            case = _rebuilt(x, lambda b, y=y: y if b == a else None, _covers_alone)
+        except ZeroDivisionError:  # a size that may be zero divides
+            return False
+        if not _is_nonnegative(case, left, here):
             return False
     return True
 
@@ -251,10 +255,19 @@ def compare(a: Dim, b: Dim) -> bool | None:
 
 
 def substitute(x: Dim, values: Mapping[str, Dim]) -> Dim:
-    """Returns the expression with symbols and indices replaced by name, in normal form again."""
-    if isinstance(x, int) or not any(n in values for group in x.names for n in group):
+    """Returns the expression with symbols replaced by name, in normal form again. Indices stay as they are."""
+    return _substituted(x, values, is_index=False)
+
+
+def substitute_indices(x: Dim, values: Mapping[str, Dim]) -> Dim:
+    """Returns the expression with indices replaced by name, in normal form again. Symbols stay as they are."""
+    return _substituted(x, values, is_index=True)
+
+
+def _substituted(x: Dim, values: Mapping[str, Dim], *, is_index: bool) -> Dim:
+    if isinstance(x, int) or not any(n in values for n in (names(x) if is_index else symbols(x))):
         return x
-    return _rebuilt(x, lambda a: values.get(a.name) if isinstance(a, Symbol) else None)
+    return _rebuilt(x, lambda a: values.get(a.name) if isinstance(a, Symbol) and a.is_index == is_index else None)
 
 
 def _rebuilt(x: Dim, replace: Callable[[Atom], Dim | None], covers: Callable[[Dim, Dim], bool] = at_least) -> Dim:
@@ -543,9 +556,9 @@ def coefficient(x: Dim, name: str) -> int | None:
     result = 0
     for m, c in terms_of(x).items():
         if len(m) == 1 and isinstance(m[0], Symbol):
-            if m[0].name == name:
+            if m[0].name == name and m[0].is_index:
                 result = c
-        elif any(name in group for a in m for group in atom_dim(a).names):
+        elif any(name in names(atom_dim(a)) for a in m):
             return None
     return result
 

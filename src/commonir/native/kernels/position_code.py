@@ -157,7 +157,7 @@ class PositionCode:
         f = self._f
         match a:
             case Symbol():
-                return self._symbol(a.name)
+                return self._index(a.name) if a.is_index else self._sizes[a.name]
             case Floor() | Mod():
                 x, y = self.size(a.num), self.size(a.den)
                 return self._divided(a, x, y)
@@ -167,12 +167,9 @@ class PositionCode:
                     first = f.intrinsic("smax", first, y)
                 return first
 
-    def _symbol(self, name: str) -> LlvmValue:
+    def _index(self, name: str) -> LlvmValue:
         scope = self._scope_of(name)
-        if scope is not None and scope.value is not None:
-            return scope.value
-        result = self._data.get(name)
-        return self._sizes[name] if result is None else result
+        return self._data[name] if scope is None or scope.value is None else scope.value
 
     def _divided(self, a: Floor | Mod, x: LlvmValue, y: LlvmValue) -> LlvmValue:
         """Returns a floor or remainder; of numbers that cannot be negative by plain division."""

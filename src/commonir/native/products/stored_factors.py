@@ -25,7 +25,7 @@ from commonir.runtime.interpreter.evaluation import evaluate_kernel, rounds_to_h
 from commonir.runtime.kernel_graph.factors import elements_of, factor_of
 from commonir.runtime.kernel_graph.layouts import layout_of
 from commonir.runtime.values import compute_dtype, declared_dtype
-from commonir.symbolic import Dim, floor_div, modulo, names, substitute
+from commonir.symbolic import Dim, floor_div, modulo, names, substitute_indices
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -467,14 +467,14 @@ class _Finder:
         if names(table) != (self._column,) or not _is_inside(code, size):
             return None
         lanes, column = self._target.lanes(), index(self._column)
-        local = table - substitute(table, {self._column: floor_div(column, lanes) * lanes})
+        local = table - substitute_indices(table, {self._column: floor_div(column, lanes) * lanes})
         kernel = Kernel((column,), lift(local, i32))
         numbers = evaluate_kernel(kernel, {self._column: self._columns}, {}, compute_dtype)
         count = (int(numbers.max()) + 1) * size
         if numbers.min() < 0 or not self._registers(1 << _bits_of(count)):
             return None
         at: list[Dim] = [0] * len(sizes)
-        first = substitute(table, {self._column: index(_VECTOR) * lanes})
+        first = substitute_indices(table, {self._column: index(_VECTOR) * lanes})
         at[axes[0]] = modulo(first + floor_div(index(_CODE), size), sizes[axes[0]])
         at[of_code[0]] = modulo(index(_CODE), size)
         number = Apply("add", (Apply("multiply", (lift(local, i32), lift(size, i32))), Cast(code, i32)))

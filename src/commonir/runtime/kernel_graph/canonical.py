@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 
 from commonir.notation import Access, Expr, Fold, Join, Position, Tensor, replace_accesses, rewrite, walk
 from commonir.runtime.kernel_graph.graph import KernelNode
-from commonir.symbolic import Dim, index, names, substitute
+from commonir.symbolic import Dim, index, names, substitute_indices
 
 
 def canonical_key(node: KernelNode) -> Hashable:
@@ -24,9 +24,9 @@ def canonical_key(node: KernelNode) -> Hashable:
         return Access(Tensor(tensors[t.name], t.shape, t.dtype, t.steps), a.at)
 
     body = rewrite(
-        node.kernel.body, lambda p: substitute(p, numbers), lambda over: tuple([renamed[name] for name in over])
+        node.kernel.body, lambda p: substitute_indices(p, numbers), lambda over: tuple([renamed[name] for name in over])
     )
-    axes = tuple([substitute(a, numbers) for a in node.kernel.axes])
+    axes = tuple([substitute_indices(a, numbers) for a in node.kernel.axes])
     extents = tuple([(renamed[i], n) for i, n in node.extents.items() if i in renamed])
     return axes, replace_accesses(body, with_number), frozenset(extents), node.spec
 

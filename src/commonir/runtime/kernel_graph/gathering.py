@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commonir.notation import Access, Expr, Kernel, NotationError, Position, ranges, replace_accesses, walk
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, known_count
-from commonir.symbolic import Dim, names, plain, substitute
+from commonir.symbolic import Dim, names, plain, substitute_indices
 
 
 def decode_where_gathered(graph: KernelGraph, node: KernelNode) -> None:
@@ -64,7 +64,7 @@ def _decoded(a: Access, producer: KernelNode) -> Expr:
             elif any(n in data for n in names(p)):
                 raise NotationError("a position that is computed from one of data")
             else:
-                at.append(substitute(p, dims))
+                at.append(substitute_indices(p, dims))
         if x.tensor.steps:
             raise NotationError("a constant that is read through a view")
         return Access(x.tensor, at)

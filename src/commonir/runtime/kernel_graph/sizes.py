@@ -21,7 +21,7 @@ from commonir.notation import (
     with_children,
 )
 from commonir.runtime.kernel_graph.graph import KernelNode
-from commonir.symbolic import Dim, names, substitute, symbols
+from commonir.symbolic import Dim, substitute, symbols
 
 
 def at_sizes(node: KernelNode, dims: Mapping[str, int]) -> KernelNode:
@@ -30,9 +30,7 @@ def at_sizes(node: KernelNode, dims: Mapping[str, int]) -> KernelNode:
         return node
 
     def known(d: Dim) -> Dim:
-        # An index may have the name of a symbol.
-        values: dict[str, Dim] = {s: dims[s] for s in symbols(d) if s not in names(d)}
-        return substitute(d, values)
+        return substitute(d, {s: dims[s] for s in symbols(d)})
 
     body = replace_accesses(rewrite(_with_known_joins(node.kernel.body, known), known), lambda a: _read(a, known))
     spec = node.spec._replace(shape=tuple(map(known, node.spec.shape)))

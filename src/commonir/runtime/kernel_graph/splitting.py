@@ -18,7 +18,18 @@ from commonir.runtime.kernel_graph.contraction import contraction_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec
 from commonir.runtime.kernel_graph.layouts import preferred_last_axes
 from commonir.runtime.kernel_graph.views import resolved
-from commonir.symbolic import Dim, DimExpr, floor_div, index, linear_in, modulo, names, substitute, total, within
+from commonir.symbolic import (
+    Dim,
+    DimExpr,
+    floor_div,
+    index,
+    linear_in,
+    modulo,
+    names,
+    substitute_indices,
+    total,
+    within,
+)
 
 FEW_POSITIONS = 64
 """Folds over fewer positions of a channel stay where they are."""
@@ -175,7 +186,7 @@ def _as_digits(position: DimExpr, size: Dim, extents: Mapping[str, Dim]) -> _Cha
         if not isinstance(step, int) or step < 1:
             return None
         steps[i] = step
-    if substitute(position, dict.fromkeys(steps, 0)) != 0:
+    if substitute_indices(position, dict.fromkeys(steps, 0)) != 0:
         return None
     expected: Dim = 1
     digits: list[tuple[str, Dim, Dim]] = []

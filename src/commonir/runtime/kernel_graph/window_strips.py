@@ -19,7 +19,7 @@ from commonir.runtime.kernel_graph.graph import InnerPart, KernelGraph, KernelNo
 from commonir.runtime.kernel_graph.layouts import MemoryLayout
 from commonir.runtime.kernel_graph.loop_kernel import read_of
 from commonir.runtime.kernel_graph.strips import even_part, outer_symbol
-from commonir.symbolic import Dim, extreme, index, largest, linear_in, names, plain, substitute, symbol
+from commonir.symbolic import Dim, extreme, index, largest, linear_in, names, plain, substitute_indices, symbol
 
 LARGE_BYTES = 1 << 17
 """Bytes of a value between two nodes from which on strips pay."""
@@ -312,7 +312,7 @@ def _second_part(pair: _Pair, first: KernelNode, axes: Sequence[StripAxis], row:
         """Returns a read of the strip at the position in it."""
         if a.tensor.name != pair.first.name:
             return a
-        where = [substitute(p, back) for p in resolve(a.tensor, _positions(a))[0]]
+        where = [substitute_indices(p, back) for p in resolve(a.tensor, _positions(a))[0]]
         return Access(strip, [p + symbol(SHIFT, -MANY_ROWS) if n == row else p for n, p in enumerate(where)])
 
     body = replace_accesses(put(node.kernel.body, moved), read)
