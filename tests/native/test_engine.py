@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime, arena_of
 from commonir.runtime.kernel_graph.execution import GraphStep, SingleStep
 from commonir.runtime.kernel_graph.layouts import assign_layouts
-from commonir.symbolic import symbol
+from commonir.symbolic import Dim, symbol
 
 from tests.native.graphs import graph_of
 from tests.oracles import require_package
@@ -41,6 +42,16 @@ RANDOM = np.random.default_rng(0)
 
 def normal(*shape: int) -> Array:
     return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+class ThroughEightBits(Op, name="test.through_eight_bits"):
+    """Rounds to a type of which the engine has no machine code."""
+
+    x: Value = operand("f32[s*]")
+    y: Value = result("f32[s*]")
+
+    def reference(self, x: Tensor, *, s: Indices) -> Expr:
+        return Cast(Cast(x[s], f8e5m2), f32)
 
 
 @pytest.mark.fast_every(7)
@@ -138,16 +149,6 @@ def test_double_precision_is_rounded_to_half_precision_once() -> None:
         np.testing.assert_array_equal(actual, x.astype(np.float16))
 
 
-class ThroughEightBits(Op, name="test.through_eight_bits"):
-    """Rounds to a type of which the engine has no machine code."""
-
-    x: Value = operand("f32[s*]")
-    y: Value = result("f32[s*]")
-
-    def reference(self, x: Tensor, *, s: Indices) -> Expr:
-        return Cast(Cast(x[s], f8e5m2), f32)
-
-
 def test_a_kernel_without_machine_code_runs_alone_between_compiled_graphs() -> None:
     w = normal(20, 20)
 
@@ -199,6 +200,20 @@ def test_a_memory_limit_counts_constants_outputs_and_what_is_between() -> None:
         # Together these sizes need more than the limit; each alone does not.
         for rows in (64, 65, 66, 67):
             executable.run({"x": normal(rows, 8)})
+
+
+@pytest.mark.parametrize("size", [100, symbol("n")])
+def test_a_memory_limit_counts_what_runs_uncompiled(size: Dim) -> None:
+    builds: list[Callable[[Value], Any]] = [
+        lambda x: core.argsort(core.broadcast_to(core.argsort(x, 0), (1000, 100)), 1),
+        lambda x: [core.argsort(core.mul(x, core.splat(float(k), x)), 0) for k in range(400)],
+        lambda x: ThroughEightBits(core.pad(x, (0,), (10**9,))).result,
+    ]
+    for build in builds:
+        module = program(build, {"x": TensorType(f32, (size,))})
+        executable = ENGINE.prepare(module, options=EngineOptions(memory_limit_bytes=1 << 18))
+        with pytest.raises(DiagnosticError, match=r"the run needs \d+ bytes, the limit is 262144"):
+            executable.run({"x": normal(100)})
 
 
 def test_a_time_limit_ends_a_run_between_kernels() -> None:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.codes import RUN_LIMIT_EXCEEDED
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.code_loading import CodeLibrary, loaded_code
 from commonir.native.output_arrays import OutputArrays
@@ -20,7 +18,7 @@ from commonir.native.program import MAIN, CompiledProgram
 from commonir.native.threads.sharing_choice import SharingChoice
 from commonir.native.watching import Watch
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES, arena_of
-from commonir.runtime.limits import OutOfRange
+from commonir.runtime.limits import OutOfRange, check_memory
 
 if TYPE_CHECKING:
     from commonir.native.threads.team import Team
@@ -155,10 +153,7 @@ class CompiledGraph:
             return
         # With a limit only the memory in use is kept.
         self._buffers.clear()
-        size_bytes += sum([a.nbytes for a in self._program.constants.values()])
-        if size_bytes > limit:
-            message = f"the run needs {size_bytes} bytes, the limit is {limit}"
-            raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message))
+        check_memory(size_bytes + sum([a.nbytes for a in self._program.constants.values()]), limit)
 
     def _run_shared(self, team: Team, buffers: Buffers) -> None:
         """Runs the program in several threads if that is likely to be faster."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from math import prod
+
+import numpy as np
 
 from commonir.base.codes import EXECUTION_FAILED, RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -31,6 +33,39 @@ def reporting_out_of_range() -> Generator[None]:
 def time_is_up() -> DiagnosticError:
     """Returns the error that the time limit of a run has passed."""
     return DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
+
+
+def check_memory(size_bytes: int, limit_bytes: int | None, operation: str = "") -> None:
+    """Checks the bytes that a run, or one of its operations, needs. Raises: DiagnosticError (E0711)."""
+    if limit_bytes is not None and size_bytes > limit_bytes:
+        named = f"{operation}: " if operation else ""
+        message = f"{named}the run needs {size_bytes} bytes, the limit is {limit_bytes}"
+        raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message))
+
+
+class MemoryUse:
+    """The bytes of the values that a run holds, and their limit, if any."""
+
+    def __init__(self, limit_bytes: int | None) -> None:
+        self.limit_bytes = limit_bytes
+        self._held_bytes = 0
+
+    def check(self, size_bytes: int, operation: str) -> None:
+        """Checks that there is room for more bytes. Raises: DiagnosticError (E0711)."""
+        check_memory(self._held_bytes + size_bytes, self.limit_bytes, operation)
+
+    def hold(self, values: Iterable[object]) -> None:
+        """Counts values until the end of the block."""
+        self._held_bytes += sum([v.nbytes for v in values if isinstance(v, np.ndarray)])
+
+    @contextmanager
+    def block(self) -> Generator[None]:
+        """Returns a context for a block, at whose end its values are let go."""
+        before = self._held_bytes
+        try:
+            yield
+        finally:
+            self._held_bytes = before
 
 
 def check_array(shape: Sequence[int], item_bytes: int, what: str = "an array") -> None:

@@ -19,8 +19,10 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ELEMENT_TYPES, TensorType, f32
 from commonir.passes.lower import lower
-from commonir.runtime.interpreter.control import Globals
+from commonir.runtime.engine import DEFAULT_OPTIONS
+from commonir.runtime.interpreter.control import Globals, started_run
 from commonir.runtime.interpreter.engine import Evaluator
+from commonir.runtime.interpreter.specialization import Specializations
 
 from tests.conversions.programs import core_module
 from tests.conversions.running import converted, run_onnx
@@ -37,6 +39,8 @@ Array = NDArray[Any]
 
 ENGINE = pytest.mark.parametrize("engine", ENGINES)
 POSITIONS = {1: "ui1", 2: "ui2", 3: "ui3", 4: "ui4", 6: "ui6", 8: "ui8"}
+
+EVALUATOR = Evaluator({}, started_run(Globals(), Specializations(), DEFAULT_OPTIONS))
 
 
 def random(*key: int) -> np.random.Generator:
@@ -322,7 +326,7 @@ def test_scales_and_offsets_may_have_blocks_of_their_own(scale: tuple[int, ...],
     assert known is not None
     expected = (data.astype(np.float32) - spread(offsets)) * spread(factors)
     np.testing.assert_allclose(np.asarray(known.array(), np.float32), expected, rtol=1e-6)
-    np.testing.assert_allclose(Evaluator({}, Globals()).apply(op, (data, factors, offsets))[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(EVALUATOR.apply(op, (data, factors, offsets))[0], expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("opset", [18, 21])
@@ -334,9 +338,7 @@ def test_scales_and_offsets_of_different_shapes_reach_onnx(
     r = random(19, len(scale), len(offset))
     data = r.integers(-128, 128, (4, 6)).astype(np.int8)
     inputs = (data, r.uniform(0.1, 1, scale).astype(np.float32), r.integers(-9, 9, offset).astype(np.int8))
-    expected = Evaluator({}, Globals()).apply(
-        core.Dequantize(*[core.constant(data_of_array(v)) for v in inputs]), inputs
-    )
+    expected = EVALUATOR.apply(core.Dequantize(*[core.constant(data_of_array(v)) for v in inputs]), inputs)
     module = core_module(lambda: core.dequantize(*[core.constant(data_of_array(v)) for v in inputs]), {})
     np.testing.assert_allclose(run_onnx(converted(module, opset), {})[0], expected[0], rtol=1e-6)
 

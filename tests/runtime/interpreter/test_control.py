@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,6 @@ from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.attributes import DataAttr
 from commonir.ir.data import data_of
-from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import boolean, f32, i64, tensor
 from commonir.ods import operations_behind
@@ -179,12 +180,27 @@ def test_run_stops_at_its_time_limit(engine: Engine) -> None:
     assert error.value.diagnostics[0].code is RUN_LIMIT_EXCEEDED
 
 
-def test_numpy_engine_refuses_more_memory_than_its_limit() -> None:
-    module: Module = program(lambda x: core.broadcast_to(core.add(x, x), (1000, 1000)), {"x": tensor(f32, 1000)})
-    small = NUMPY.prepare(module, options=EngineOptions(memory_limit_bytes=1000))
-    with pytest.raises(DiagnosticError) as error:
-        small.run({"x": np.zeros(1000, np.float32)})
-    assert error.value.diagnostics[0].code is RUN_LIMIT_EXCEEDED
+@ENGINES
+def test_a_run_that_needs_more_memory_than_its_limit_is_refused(engine: Engine) -> None:
+    def sorted_rows(x: Value) -> Value:
+        rows = core.broadcast_to(x, (1000, 1000))
+        return core.scan((), (rows,), core.nested([tensor(f32, 1000)], lambda v: (core.argsort(v, 0),)))[0]
+
+    programs: list[Callable[[Value], Value | Sequence[Value]]] = [
+        lambda x: core.broadcast_to(core.add(x, x), (1000, 1000)),
+        lambda x: core.pad(x, (0,), (10**9,)),
+        lambda x: core.argsort(core.pad(x, (0,), (10**9,)), 0),
+        # Each value is within the limit.
+        lambda x: [core.argsort(core.mul(x, core.splat(float(n), x)), 0) for n in range(200)],
+        sorted_rows,
+    ]
+    for build in programs:
+        for size in (1000, symbol("n")):
+            module = program(build, {"x": tensor(f32, size)})
+            executable = engine.prepare(module, options=EngineOptions(memory_limit_bytes=1_000_000))
+            with pytest.raises(DiagnosticError, match=r"the run needs \d+ bytes, the limit is 1000000") as error:
+                executable.run({"x": np.zeros(1000, np.float32)})
+            assert error.value.diagnostics[0].code is RUN_LIMIT_EXCEEDED
 
 
 @ENGINES

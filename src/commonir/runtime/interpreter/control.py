@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from commonir.base.arrays import dtype_of
 from commonir.base.codes import EXECUTION_FAILED, FAILED_ASSERTION, UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Function
@@ -19,7 +21,10 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, source_path
 from commonir.ods.traits import Communicates
+from commonir.runtime.engine import EngineOptions
 from commonir.runtime.interpreter.operations import unsupported
+from commonir.runtime.interpreter.specialization import Specializations
+from commonir.runtime.limits import MemoryUse, time_is_up
 from commonir.runtime.ranks.communicator import Communicator
 from commonir.runtime.ranks.program import communicates
 from commonir.runtime.state import State, misfit
@@ -39,8 +44,8 @@ class Runner(Protocol):
     """How an engine runs the regions of an operation, and communicates."""
 
     @property
-    def communicator(self) -> Communicator | None:
-        """Executes communication operations; None for a program that is not distributed."""
+    def context(self) -> RunContext:
+        """What the blocks of the run share."""
         ...
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
@@ -85,7 +90,7 @@ def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) ->
                 raise DiagnosticError(Diagnostic(FAILED_ASSERTION, message, where=source_path(op)))
             return ()
         case _ if communicates(op):
-            return (runner.communicator or Communicator()).execute(op, values)
+            return (runner.context.communicator or Communicator()).execute(op, values)
         case _:
             raise DiagnosticError(unsupported(op))
 
@@ -239,6 +244,30 @@ class Globals:
         """Replaces the contents of a global by a copy in its declared element type."""
         built = declared(array, target.type)
         self.state[target.sym_name] = np.array(array) if built is array else built
+
+
+class RunContext(NamedTuple):
+    """What the blocks of a run share: the contents of globals, specializations of operations, and limits."""
+
+    contents: Globals
+    specializations: Specializations
+    deadline: float | None
+    memory: MemoryUse
+    communicator: Communicator | None
+
+    def check_time(self) -> None:
+        """Checks that time is left, and that no other rank has failed. Raises: DiagnosticError (E0711)."""
+        if self.communicator is not None:
+            self.communicator.check()
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise time_is_up()
+
+
+def started_run(contents: Globals, specializations: Specializations, options: EngineOptions) -> RunContext:
+    """Returns the context of a run that begins now."""
+    seconds = options.time_limit_seconds
+    deadline = None if seconds is None else time.monotonic() + seconds
+    return RunContext(contents, specializations, deadline, MemoryUse(options.memory_limit_bytes), options.communicator)
 
 
 class WithState:

@@ -6,7 +6,6 @@ calling them. Values are rounded to their declared element type after every oper
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.codes import EXECUTION_FAILED, UNSUPPORTED_EXECUTION
+from commonir.base.codes import EXECUTION_FAILED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
@@ -25,14 +24,22 @@ from commonir.ods.traits import Terminator
 from commonir.runtime.binding.inputs import bind, requirements, symbol_dims
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.instances import instance, is_concrete, static_attributes
-from commonir.runtime.interpreter.control import Globals, WithState, check_depth, global_of, run_control, used_inside
-from commonir.runtime.interpreter.evaluation import GRID_ELEMENTS, evaluate_kernel, may_exceed_bits
+from commonir.runtime.interpreter.control import (
+    Globals,
+    RunContext,
+    WithState,
+    check_depth,
+    global_of,
+    run_control,
+    started_run,
+    used_inside,
+)
+from commonir.runtime.interpreter.evaluation import GRID_ELEMENTS, evaluate_kernel, evaluation_bytes, may_exceed_bits
 from commonir.runtime.interpreter.operations import call_algorithm, constant_array, flat_values, unsupported
 from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.interpreter.strided import evaluate_small_kernel
-from commonir.runtime.limits import OutOfRange, check_array, no_memory, time_is_up
-from commonir.runtime.ranks.communicator import Communicator
+from commonir.runtime.limits import OutOfRange, check_array, no_memory
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.values import (
     compute_dtype,
@@ -44,7 +51,7 @@ from commonir.runtime.values import (
     shapes_of,
     value_type,
 )
-from commonir.symbolic import evaluate
+from commonir.symbolic import evaluate, symbols
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
@@ -61,9 +68,6 @@ class ReferenceEngine:
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> ReferenceExecutable:
         """Prepares a function; see `Engine`."""
-        if options.memory_limit_bytes is not None:
-            message = "the engine 'reference' has no memory limit"
-            raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         return ReferenceExecutable(with_seeds(module, options.seed, function).function(function), options)
 
 
@@ -74,17 +78,13 @@ class ReferenceExecutable(WithState):
         super().__init__(Globals())
         self._function = function
         self._requirements = requirements(function)
-        self._limit = options.time_limit_seconds
-        self._communicator = options.communicator
+        self._options = options
         self._specializations = Specializations()
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Returns the outputs by name; see `Executable`."""
         bound = bind(self._function, inputs, self._requirements)
-        deadline = None if self._limit is None else time.monotonic() + self._limit
-        evaluator = Evaluator(
-            bound.dims, self._globals, deadline, specializations=self._specializations, communicator=self._communicator
-        )
+        evaluator = Evaluator(bound.dims, started_run(self._globals, self._specializations, self._options))
         values = dict(zip(self._function.inputs, bound.arrays, strict=True))
         names = self._function.output_names
         try:
@@ -106,47 +106,35 @@ class Evaluator:
     the dtypes of the numpy engine, which uses it for small operations.
     """
 
-    def __init__(
-        self,
-        dims: Mapping[str, int],
-        contents: Globals,
-        deadline: float | None = None,
-        depth: int = 0,
-        specializations: Specializations | None = None,
-        limit: int | None = None,
-        communicator: Communicator | None = None,
-    ) -> None:
+    def __init__(self, dims: Mapping[str, int], context: RunContext, depth: int = 0, limit: int | None = None) -> None:
         self._dims = dims
-        self._limit = limit
-        self._specializations = Specializations() if specializations is None else specializations
-        self._globals = contents
-        self._deadline = deadline
+        self.context = context
         self._depth = depth
-        self.communicator = communicator
+        self._limit = limit
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Evaluates the operations of a block, adding their results to the values."""
         # A loop with an empty body may not terminate.
-        self._check_time()
+        self.context.check_time()
         check_depth(self._depth)
         dims = block_dims(block, values, self._dims)
         inside = self._nested(dims, self._depth + 1)
-        for op in block.operations:
-            if isinstance(op, Op) and op.has_trait(Terminator):
-                return
-            self._check_time()
-            try:
-                results = inside.results(op, values)
-            except MemoryError as error:
-                raise no_memory(error, op.name) from error
-            values.update(zip(op.results, results, strict=False))
-            dims.update(result_dims(op, shapes_of(results)))
+        with self.context.memory.block():
+            for op in block.operations:
+                if isinstance(op, Op) and op.has_trait(Terminator):
+                    return
+                self.context.check_time()
+                try:
+                    results = inside.results(op, values)
+                except MemoryError as error:
+                    raise no_memory(error, op.name) from error
+                self.context.memory.hold(results)
+                values.update(zip(op.results, results, strict=False))
+                dims.update(result_dims(op, shapes_of(results)))
 
     def _nested(self, dims: Mapping[str, int], depth: int) -> Evaluator:
         """Returns an evaluator for a nested block or a callee, with other dims."""
-        return Evaluator(
-            dims, self._globals, self._deadline, depth, self._specializations, self._limit, self.communicator
-        )
+        return Evaluator(dims, self.context, depth, self._limit)
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Evaluates a function."""
@@ -155,19 +143,14 @@ class Evaluator:
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
 
-    def _check_time(self) -> None:
-        if self.communicator is not None:
-            self.communicator.check()
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise time_is_up()
-
     def results(self, op: Operation, values: dict[Value, Array]) -> Arrays:
         """Returns the results of an operation for the values of its operands.
 
-        Raises: DiagnosticError (E0708, E0709).
+        Raises: DiagnosticError (E0708, E0709, E0711).
         """
         if not isinstance(op, Op):
             raise DiagnosticError(unsupported(op))
+        self._check_memory(op)
         for r in op.results:
             if isinstance(r.type, TensorType) and r.type.is_static:
                 check_array(r.type.static_shape, (r.type.element.bits + 7) // 8, op.name)
@@ -180,6 +163,13 @@ class Evaluator:
         except OutOfRange as error:
             raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}", where=source_path(op))) from None
 
+    def _check_memory(self, op: Operation) -> None:
+        """Checks that there is memory for the results of an operation, as far as their sizes are known."""
+        if self.context.memory.limit_bytes is not None:
+            types = [r.type for r in op.results]
+            size_bytes = sum([_size_bytes(t, self._dims) for t in types if isinstance(t, TensorType)])
+            self.context.memory.check(size_bytes, op.name)
+
     def decoded(self, op: Operation) -> Arrays | None:
         """Returns the result of an operation whose contents are known before running; None for other operations."""
         if not isinstance(op, Op) or op.form is Form.STRUCTURAL or len(op.results) != 1:
@@ -188,6 +178,7 @@ class Evaluator:
         if data is None:
             return None
         self._check_limit(data.count)
+        self._check_memory(op)
         return (self._in_run_dtype(data.array(), data.type),)
 
     def apply(self, op: Op, operands: Arrays, values: Mapping[Value, Array] | None = None) -> Arrays:
@@ -218,7 +209,7 @@ class Evaluator:
         return None if infer(concrete).is_data_dependent else concrete
 
     def _specialized(self, op: Op, operands: Arrays, values: Mapping[Value, Array]) -> Arrays:
-        specialization = self._specializations.get(op, operands, self._dims)
+        specialization = self.context.specializations.get(op, operands, self._dims)
         block_values = {**used_inside(op, values), **{v: operands[n] for n, v in specialization.inputs.items()}}
         self.run_block(specialization.block, block_values)
         refine_unknown_types(op.results, specialization.outputs)
@@ -230,6 +221,8 @@ class Evaluator:
         for kernel, dims in zip(derived.kernels, derived.extents, strict=True):
             extents = {n: d if isinstance(d, int) else evaluate(d, self._dims) for n, d in dims.items()}
             self._check_limit(prod(extents.values()))
+            if self.context.memory.limit_bytes is not None:
+                self.context.memory.check(evaluation_bytes(kernel, extents), op.name)
             if self._limit is None:
                 yield evaluate_kernel(kernel, extents, arrays)
                 continue
@@ -273,9 +266,17 @@ class Evaluator:
         if target is None:
             return run_control(op, values, self)
         if op.results:
-            return (self._in_run_dtype(self._globals.load(target), op.results[0].type),)
-        self._globals.store(target, values[op.operands[0]])
+            return (self._in_run_dtype(self.context.contents.load(target), op.results[0].type),)
+        self.context.contents.store(target, values[op.operands[0]])
         return ()
+
+
+def _size_bytes(type: TensorType, dims: Mapping[str, int]) -> int:
+    """Returns the bytes of a tensor; 0 if its shape is not known."""
+    shape = type.shape
+    if shape is None or any(d is None or not {*symbols(d)} <= {*dims} for d in shape):
+        return 0
+    return prod([evaluate(d, dims) for d in shape if d is not None]) * (type.element.bits + 7) // 8
 
 
 ENGINE = ReferenceEngine()

@@ -97,6 +97,17 @@ def _pieces(
         pending += [{**ranges, cut: (middle, hi)}, {**ranges, cut: (lo, middle)}]
 
 
+def evaluation_bytes(kernel: Kernel, extents: Mapping[str, int]) -> int:
+    """Returns the bytes of the result of a kernel, and of arrays that take more memory than one for a piece should."""
+    axes = [name_of(a) for a in kernel.axes if not isinstance(a, int)]
+    joined = {e.along for e in walk(kernel.body) if isinstance(e, Join)}
+    cut = prod([extents[a] for a in axes if a not in joined])
+    grid = grid_size(kernel.body, extents) // max(cut, 1)
+    result = prod([extents[a] for a in axes])
+    item_bytes = declared_dtype(kernel.dtype).itemsize
+    return (result + (grid if grid > GRID_ELEMENTS else 0)) * item_bytes
+
+
 def grid_size(body: Expr, extents: Mapping[str, int]) -> int:
     """Returns the number of elements of the largest array in the evaluation."""
     return max(prod(max(extents.get(i, 1), 1) for i in free(e)) for e in walk(body))

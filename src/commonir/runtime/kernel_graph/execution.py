@@ -25,7 +25,15 @@ from commonir.ods.traits import Pure
 from commonir.runtime.binding.inputs import BoundInputs, bind, requirements, symbol_dims
 from commonir.runtime.binding.ports import names_of
 from commonir.runtime.engine import EngineOptions
-from commonir.runtime.interpreter.control import Globals, WithState, check_depth, is_control, run_control
+from commonir.runtime.interpreter.control import (
+    Globals,
+    RunContext,
+    WithState,
+    check_depth,
+    is_control,
+    run_control,
+    started_run,
+)
 from commonir.runtime.interpreter.engine import Evaluator, TooLargeError
 from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
@@ -34,7 +42,7 @@ from commonir.runtime.kernel_graph.control import GraphProgram
 from commonir.runtime.kernel_graph.program_building import ProgramBuilder, operations_of
 from commonir.runtime.kernel_graph.repeated_runs import RepeatedRun, repeated_run
 from commonir.runtime.kernel_graph.timing import OnKernel, RunTimes
-from commonir.runtime.limits import no_memory, reporting_out_of_range, time_is_up
+from commonir.runtime.limits import no_memory, reporting_out_of_range
 from commonir.runtime.ranks.program import communicates
 from commonir.runtime.values import computed, copied, declared, shapes_of
 from commonir.symbolic import Dim, evaluate, symbols
@@ -219,9 +227,7 @@ class GraphExecutable(WithState):
 
     def _run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         bound = self._bound(inputs)
-        limit = self.options.time_limit_seconds
-        deadline = None if limit is None else time.monotonic() + limit
-        runner = _BlockRunner(self, bound.dims, deadline, 0)
+        runner = _BlockRunner(self, started_run(self._globals, self.specializations, self.options), bound.dims, 0)
         values = {v: computed(x, v.type) for v, x in zip(self._inputs, bound.arrays, strict=True)}
         with self._globals.run():
             runner.run_block(self._function.body, values)
@@ -263,11 +269,6 @@ class GraphExecutable(WithState):
             return None
         return repeated_run(self._function, names, inputs, only.inputs, only.outputs, only.graph.run, dims)
 
-    @property
-    def contents(self) -> Globals:
-        """The contents of mutable globals."""
-        return self._globals
-
     def may_run_directly(self, block: Block) -> bool:
         """Returns whether a block is to be evaluated without graphs: in its first runs preparing takes longer."""
         runs = self.direct_runs.get(block, 0)
@@ -308,36 +309,34 @@ class GraphExecutable(WithState):
 class _BlockRunner:
     """Runs blocks for some values of symbols."""
 
-    def __init__(
-        self, executable: GraphExecutable, dims: Mapping[str, int], deadline: float | None, depth: int
-    ) -> None:
+    def __init__(self, executable: GraphExecutable, context: RunContext, dims: Mapping[str, int], depth: int) -> None:
         self._executable = executable
+        self.context = context
         self._dims = dict(dims)
-        self.deadline = deadline
         self.depth = depth
-        self.communicator = executable.options.communicator
         # Values whose arrays nothing else has.
         self.new: set[Value] = set()
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Runs the operations of a block, adding their results to the values."""
-        self._check_time()
+        self.context.check_time()
         check_depth(self.depth)
         dims = block_dims(block, values, self._dims)
-        inside = _BlockRunner(self._executable, dims, self.deadline, self.depth + 1)
+        inside = _BlockRunner(self._executable, self.context, dims, self.depth + 1)
         inside.new = self.new
         if self._executable.may_run_directly(block) and inside._ran_directly(block, values):
             return
-        for step in self._executable.steps_of(block):
-            inside._run_step(step, values)
+        with self.context.memory.block():
+            for step in self._executable.steps_of(block):
+                inside._run_step(step, values)
 
     def _ran_directly(self, block: Block, values: dict[Value, Array]) -> bool:
         """Evaluates the operations of a block one after another; returns whether all of them are small."""
-        evaluator = _SingleEvaluator(self._executable, self, self._dims, DIRECT_ELEMENTS)
+        evaluator = _SingleEvaluator(self, self._dims, DIRECT_ELEMENTS)
         known, dims = dict(values), dict(self._dims)
         try:
             for op in operations_of(block):
-                self._check_time()
+                self.context.check_time()
                 if is_only_decoded(op):
                     continue
                 results = evaluator.decoded(op) or evaluator.results(op, known)
@@ -352,19 +351,13 @@ class _BlockRunner:
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Runs a function."""
-        runner = _BlockRunner(self._executable, symbol_dims(function, arguments), self.deadline, self.depth)
+        runner = _BlockRunner(self._executable, self.context, symbol_dims(function, arguments), self.depth)
         values = dict(zip(function.inputs, arguments, strict=True))
         runner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
 
-    def _check_time(self) -> None:
-        if self.communicator is not None:
-            self.communicator.check()
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise time_is_up()
-
     def _run_step(self, step: Step, values: dict[Value, Array]) -> None:
-        self._check_time()
+        self.context.check_time()
         if isinstance(step, GraphStep):
             self._run_graph(step, values)
         else:
@@ -374,7 +367,7 @@ class _BlockRunner:
         arrays = [computed(values[v], v.type) for v in step.inputs]
         if not step.fits(arrays, self._dims):
             for op in step.operations:
-                self._check_time()
+                self.context.check_time()
                 self._run_single(op, values)
             return
         start = time.monotonic()
@@ -382,7 +375,9 @@ class _BlockRunner:
             results = step.graph.run(arrays, self._dims, self._on_kernel(step))
         step.seconds = max(time.monotonic() - start, step.seconds or 0.0)
         values.update(zip(step.outputs, results, strict=True))
-        self.new.update([v for v, is_new in zip(step.outputs, step.graph.is_output_new, strict=True) if is_new])
+        new = [v for v, is_new in zip(step.outputs, step.graph.is_output_new, strict=True) if is_new]
+        self.new.update(new)
+        self.context.memory.hold([values[v] for v in new])
 
     def _on_kernel(self, step: GraphStep) -> OnKernel | None:
         """Returns the function that is called after each kernel of a graph; None for a graph that runs at once."""
@@ -390,12 +385,12 @@ class _BlockRunner:
         if times is not None:
             return times.of_kernels(step)
         # Another rank may have failed while a loop runs, and other graphs are done soon.
-        if self.deadline is None and (self.communicator is None or not step.has_loops):
+        if self.context.deadline is None and (self.context.communicator is None or not step.has_loops):
             return None
         # A graph that will be done long before the deadline needs no checks.
-        if self.deadline is not None and step.is_short(self.deadline - time.monotonic()):
+        if self.context.deadline is not None and step.is_short(self.context.deadline - time.monotonic()):
             return None
-        return lambda _node, _origins: self._check_time()
+        return lambda _node, _origins: self.context.check_time()
 
     def _run_single(self, op: Operation, values: dict[Value, Array]) -> None:
         times = self._executable.times
@@ -409,8 +404,9 @@ class _BlockRunner:
         if is_control(op):
             results = self._control_results(op, values)
         else:
-            evaluator = _SingleEvaluator(self._executable, self, self._dims)
+            evaluator = _SingleEvaluator(self, self._dims)
             results = evaluator.decoded(op) or evaluator.results(op, values)
+        self.context.memory.hold(results)
         values.update(zip(op.results, results, strict=False))
         self._dims.update(result_dims(op, shapes_of(results)))
 
@@ -424,18 +420,8 @@ class _BlockRunner:
 class _SingleEvaluator(Evaluator):
     """Evaluates single operations; blocks inside of them run as graphs."""
 
-    def __init__(
-        self, executable: GraphExecutable, runner: _BlockRunner, dims: Mapping[str, int], limit: int = _NO_LIMIT
-    ) -> None:
-        super().__init__(
-            dims,
-            executable.contents,
-            runner.deadline,
-            runner.depth,
-            executable.specializations,
-            limit,
-            executable.options.communicator,
-        )
+    def __init__(self, runner: _BlockRunner, dims: Mapping[str, int], limit: int = _NO_LIMIT) -> None:
+        super().__init__(dims, runner.context, runner.depth, limit)
         self._runner = runner
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:

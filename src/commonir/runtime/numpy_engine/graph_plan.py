@@ -11,17 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import release_pages
-from commonir.base.codes import RUN_LIMIT_EXCEEDED
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.runtime.interpreter.array_functions import convert
-from commonir.runtime.interpreter.evaluation import evaluate_kernel, may_exceed_bits
+from commonir.runtime.interpreter.evaluation import evaluate_kernel, evaluation_bytes, may_exceed_bits
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime, arena_of
 from commonir.runtime.kernel_graph.control import GraphProgram, names_read, walk_parts
 from commonir.runtime.kernel_graph.graph import KernelNode
 from commonir.runtime.kernel_graph.loop_kernel import loop_kernels
 from commonir.runtime.kernel_graph.sizes import at_sizes
 from commonir.runtime.kernel_graph.timing import OnKernel
-from commonir.runtime.limits import check_array
+from commonir.runtime.limits import check_array, check_memory
 from commonir.runtime.numpy_engine.array_steps import Step
 from commonir.runtime.numpy_engine.kernel_steps import kernel_steps
 from commonir.runtime.numpy_engine.operands import Memory, NotPlanned
@@ -108,7 +106,7 @@ class GraphPlan:
             arrays[name] = np.empty(shape, compute_dtype(spec.element))
         nodes = {g: [at_sizes(node, dims) for node in g.nodes.values()] for g in program.graphs()}
         for graph, of_graph in nodes.items():
-            arrays.update(_buffers(of_graph, graph.outputs))
+            arrays.update(_buffers(of_graph, graph.outputs, memory_limit_bytes))
         self._arrays = arrays
         self._last: list[Array | None] = [None] * len(self._inputs)
         self._memory = memory = Memory(arrays, constants)
@@ -117,9 +115,7 @@ class GraphPlan:
         self._call = calls.of_parts(program.parts)
         held = sum([a.nbytes for a in (*arrays.values(), *constants.values())])
         self.size_bytes = memory.size_bytes + held
-        if memory_limit_bytes is not None and self.size_bytes > memory_limit_bytes:
-            message = f"the run needs {self.size_bytes} bytes, the limit is {memory_limit_bytes}"
-            raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message))
+        check_memory(self.size_bytes, memory_limit_bytes)
 
     def _size(self, dim: Dim) -> int:
         return evaluate(dim, self._dims)
@@ -178,7 +174,9 @@ class GraphPlan:
             steps: list[Step] = [s for k in full for s in kernel_steps(k, out, memory)]
         except NotPlanned as reason:
             self.fallbacks.append(f"{'+'.join(name for name, _ in node.origins)}: {reason}")
-            steps = [partial(self._evaluate, node, out)]
+            extents = {i: n for i, n in node.extents.items() if isinstance(n, int)}
+            memory.size_bytes += evaluation_bytes(node.kernel, extents)
+            steps = [partial(self._evaluate, node, extents, out)]
         if may_exceed_bits(node.kernel):
             distance = np.asarray(8 * out.itemsize - node.kernel.dtype.bits, out.dtype)
             steps += [
@@ -187,14 +185,13 @@ class GraphPlan:
             ]
         return steps
 
-    def _evaluate(self, node: KernelNode, out: Array) -> None:
+    def _evaluate(self, node: KernelNode, extents: Mapping[str, int], out: Array) -> None:
         """Computes a node by the interpreter."""
         arrays = {r: self._arrays[r] if r in self._arrays else self._constants[r] for r in node.reads}
-        extents = {i: n for i, n in node.extents.items() if isinstance(n, int)}
         np.copyto(out, evaluate_kernel(node.kernel, extents, arrays, compute_dtype), "unsafe")
 
 
-def _buffers(nodes: Sequence[KernelNode], outputs: Sequence[str]) -> dict[str, Array]:
+def _buffers(nodes: Sequence[KernelNode], outputs: Sequence[str], memory_limit_bytes: int | None) -> dict[str, Array]:
     """Returns an array for each node; those that are not needed at the same time share memory."""
     lifetimes: dict[str, Lifetime] = {}
     for step, node in enumerate(nodes):
@@ -208,6 +205,7 @@ def _buffers(nodes: Sequence[KernelNode], outputs: Sequence[str]) -> dict[str, A
         check_array(shapes[node.name], dtypes[node.name].itemsize, node.origins[0][0])
     sizes = {name: int(np.prod(shape, dtype=np.int64)) * dtypes[name].itemsize for name, shape in shapes.items()}
     arena = arena_of(sizes, lifetimes)
+    check_memory(arena.size_bytes, memory_limit_bytes)
     raw = np.empty(arena.size_bytes + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
     return {
