@@ -38,14 +38,14 @@ def normal(*shape: int) -> Array:
     return RANDOM.standard_normal(shape).astype(np.float32)
 
 
-def convolved(x: Array, w: Array, pad: int) -> Array:
-    """Returns the sums of a convolution with stride 1."""
+def convolved(x: Array, w: Array, pad: int, stride: int) -> Array:
+    """Returns the sums of a convolution with windows of 3 x 3."""
     wide = np.pad(x.astype(np.float64), [(0, 0), (0, 0), (pad, pad), (pad, pad)])
     height, width = [n - 2 for n in wide.shape[2:]]
     out = np.zeros((len(x), len(w), height, width))
     for ky, kx in itertools.product(range(3), range(3)):
         out += np.einsum("nchw,fc->nfhw", wide[:, :, ky : ky + height, kx : kx + width], w[:, :, ky, kx])
-    return out
+    return out[:, :, ::stride, ::stride]
 
 
 def transposed_convolved(x: Array, w: Array, stride: int, pad: int, dilation: int) -> Array:
@@ -63,41 +63,49 @@ def transposed_convolved(x: Array, w: Array, stride: int, pad: int, dilation: in
 @pytest.mark.fast_every(5)
 @pytest.mark.parametrize("width", available_widths())
 @pytest.mark.parametrize(
-    ("shape", "filters", "pad"),
+    ("shape", "filters", "pad", "stride"),
     [
-        ((1, 16, 13, 13), 16, 1),
-        ((2, 17, 14, 29), 33, 1),
-        ((1, 40, 16, 15), 20, 0),
-        ((1, 64, 4, 3), 48, 1),
-        ((3, 31, 2, 2), 17, 1),
-        ((1, 16, 33, 2), 16, 1),
+        ((1, 16, 13, 13), 16, 1, 1),
+        ((2, 17, 14, 29), 33, 1, 1),
+        ((1, 40, 16, 15), 20, 0, 1),
+        ((1, 64, 4, 3), 48, 1, 1),
+        ((3, 31, 2, 2), 17, 1, 1),
+        ((1, 16, 33, 2), 16, 1, 1),
+        ((1, 16, 26, 26), 16, 1, 2),
+        ((2, 17, 27, 57), 33, 1, 2),
+        ((1, 40, 33, 32), 20, 0, 2),
+        ((1, 16, 8, 7), 48, 1, 2),
     ],
 )
-def test_windows_of_three_agree_with_sums(shape: tuple[int, ...], filters: int, pad: int, width: Width) -> None:
+def test_windows_of_three_agree_with_sums(
+    shape: tuple[int, ...], filters: int, pad: int, stride: int, width: Width
+) -> None:
     x, w, b, other = normal(*shape), normal(filters, shape[1], 3, 3), normal(filters), normal(filters, 1, 1)
     pads = ((pad, pad), (pad, pad))
 
     def made(v: Value) -> Value:
-        y = core.conv(v, constant(w), constant(b), pads=pads)
+        y = core.conv(v, constant(w), constant(b), strides=(stride, stride), pads=pads)
         return core.add(core.relu(y), constant(other))
 
     graph = graph_of(program(made, {"x": TensorType(f32, x.shape)}))
     assert graph is not None
     (actual,) = run_guarded(graph, of_width(host_target(), width), {"in1": x}, {}, "after" if pad else "before")
-    expected = np.maximum(convolved(x, w, pad) + b[:, None, None], 0) + other
+    expected = np.maximum(convolved(x, w, pad, stride) + b[:, None, None], 0) + other
     np.testing.assert_allclose(actual, expected, atol=2e-5 * np.abs(expected).max(), rtol=0)
 
 
-def test_windows_of_three_are_computed_by_transformed_tiles() -> None:
+# For results of 28 x 28 tiles of 4 x 4 are fewest, at a stride of 2 those of 2 x 2 for 14 x 14.
+@pytest.mark.parametrize(("size", "stride", "points"), [(28, 1, 36), (56, 2, 81), (28, 2, 25), (14, 2, 9)])
+def test_windows_of_three_are_computed_by_transformed_tiles(size: int, stride: int, points: int) -> None:
     w = normal(32, 32, 3, 3)
     module = program(
-        lambda v: core.conv(v, constant(w), None, pads=((1, 1), (1, 1))), {"x": TensorType(f32, (1, 32, 20, 20))}
+        lambda v: core.conv(v, constant(w), None, strides=(stride, stride), pads=((1, 1), (1, 1))),
+        {"x": TensorType(f32, (1, 32, size, size))},
     )
     graph = graph_of(module)
     assert graph is not None
     code = code_of(graph, assign_layouts(graph), host_target())
-    transformed = [a for a in constants_of(code).values() if a.size == 36 * 32 * 32]
-    assert len(transformed) == 1
+    assert [a.size for a in constants_of(code).values() if a.size > 32] == [points * 32 * 32]
 
 
 @pytest.mark.fast_every(6)

@@ -462,7 +462,7 @@ class _NodeWriter:
     def _transformed(self, winograd: WinogradPlan, tile: Tile) -> LlvmValue:
         """Returns the pointer to a constant factor that is transformed for tiles of results."""
         plan, lanes = winograd.plan, self._target.lanes()
-        text = f"transformed {winograd.transform.size} {plan.right_form} {tile}"
+        text = f"transformed {winograd.transform.size} {winograd.transform.step} {plan.right_form} {tile}"
 
         def make(array: Array) -> Array:
             return transformed_weights(winograd, array, tile.vectors, lanes)

@@ -1,7 +1,8 @@
-"""Code of convolutions with windows of 3 x 3 at every position: fewer products by transforming tiles (Winograd).
+"""Code of convolutions with windows of 3 x 3, at every or every other position: fewer products by transforming tiles.
 
 `m x m` results of a channel need `(m + 2)^2` products instead of `9 m^2`: a tile of the operand and the weights are
-transformed, multiplied position by position, and transformed back. The products of all tiles and channels at one
+transformed, multiplied position by position, and transformed back. At every other position `(2m + 1)^2` are enough:
+windows of 3 are those of 2 over even positions, and of 1 over odd ones. The products of all tiles and channels at one
 position are a matrix product. Tiles are handled in blocks whose transformed numbers stay in the second-level cache.
 Tiles at the far sides overlap those before them, so nothing outside of the operand is read.
 
@@ -14,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ from commonir.runtime.kernel_graph.strips import even_part
 Array = NDArray[Any]
 Matrix = tuple[tuple[float, ...], ...]
 
-TRANSFORMED_BYTES = 400_000
+TRANSFORMED_BYTES = 600_000
 """Bytes of transformed numbers of a block of tiles, before and after the products."""
 
 LARGE_IMAGE = 13
@@ -51,49 +51,87 @@ LEAST_CHANNELS = 16
 
 
 class Transform(NamedTuple):
-    """The matrices for `size` results of a window of 3: of the operand, of the weights, and of the products."""
+    """The matrices for `size` results of a window of 3: of the operand, of the weights, and of the products.
+
+    The window moves by `step` from one result to the next.
+    """
 
     size: int
     operand: Matrix
     weights: Matrix
     result: Matrix
+    step: int = 1
 
     @property
     def points(self) -> int:
         """The number of positions along one side of a tile."""
-        return self.size + 2
+        return len(self.operand)
 
 
-_TRANSFORMS = MappingProxyType(
-    {
-        2: Transform(
-            2,
-            ((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1)),
-            ((1, 0, 0), (1 / 2, 1 / 2, 1 / 2), (1 / 2, -1 / 2, 1 / 2), (0, 0, 1)),
-            ((1, 1, 1, 0), (0, 1, -1, -1)),
+def _every_other(size: int, operand: Matrix, weights: Matrix, result: Matrix) -> Transform:
+    """Returns the transform for every other result, from that for windows of 2.
+
+    These read the operand at even positions; at odd ones each result reads one, which is not transformed.
+    """
+    odd = [tuple([float(n == 2 * i + 1) for n in range(2 * size + 1)]) for i in range(size)]
+    even = [tuple([x for pair in zip(row, (0,) * len(row), strict=True) for x in pair][:-1]) for row in operand]
+    return Transform(
+        size,
+        (*even, *odd),
+        (*[(first, 0, last) for first, last in weights], *[(0, 1, 0)] * size),
+        tuple([(*row, *[float(n == i) for n in range(size)]) for i, row in enumerate(result)]),
+        step=2,
+    )
+
+
+_TRANSFORMS = (
+    Transform(
+        2,
+        ((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1)),
+        ((1, 0, 0), (1 / 2, 1 / 2, 1 / 2), (1 / 2, -1 / 2, 1 / 2), (0, 0, 1)),
+        ((1, 1, 1, 0), (0, 1, -1, -1)),
+    ),
+    Transform(
+        4,
+        (
+            (4, 0, -5, 0, 1, 0),
+            (0, -4, -4, 1, 1, 0),
+            (0, 4, -4, -1, 1, 0),
+            (0, -2, -1, 2, 1, 0),
+            (0, 2, -1, -2, 1, 0),
+            (0, 4, 0, -5, 0, 1),
         ),
-        4: Transform(
-            4,
-            (
-                (4, 0, -5, 0, 1, 0),
-                (0, -4, -4, 1, 1, 0),
-                (0, 4, -4, -1, 1, 0),
-                (0, -2, -1, 2, 1, 0),
-                (0, 2, -1, -2, 1, 0),
-                (0, 4, 0, -5, 0, 1),
-            ),
-            (
-                (1 / 4, 0, 0),
-                (-1 / 6, -1 / 6, -1 / 6),
-                (-1 / 6, 1 / 6, -1 / 6),
-                (1 / 24, 1 / 12, 1 / 6),
-                (1 / 24, -1 / 12, 1 / 6),
-                (0, 0, 1),
-            ),
-            ((1, 1, 1, 1, 1, 0), (0, 1, -1, 2, -2, 0), (0, 1, 1, 4, 4, 0), (0, 1, -1, 8, -8, 1)),
+        (
+            (1 / 4, 0, 0),
+            (-1 / 6, -1 / 6, -1 / 6),
+            (-1 / 6, 1 / 6, -1 / 6),
+            (1 / 24, 1 / 12, 1 / 6),
+            (1 / 24, -1 / 12, 1 / 6),
+            (0, 0, 1),
         ),
-    }
+        ((1, 1, 1, 1, 1, 0), (0, 1, -1, 2, -2, 0), (0, 1, 1, 4, 4, 0), (0, 1, -1, 8, -8, 1)),
+    ),
+    _every_other(
+        2,
+        ((1, -1, 0), (0, 1, 0), (0, -1, 1)),
+        ((1, 0), (1, 1), (0, 1)),
+        ((1, 1, 0), (0, 1, 1)),
+    ),
+    _every_other(
+        4,
+        ((2, -1, -2, 1, 0), (0, -2, -1, 1, 0), (0, 2, -3, 1, 0), (0, -1, 0, 1, 0), (0, 2, -1, -2, 1)),
+        ((1 / 2, 0), (-1 / 2, -1 / 2), (-1 / 6, 1 / 6), (1 / 6, 1 / 3), (0, 1)),
+        ((1, 1, 1, 1, 0), (0, 1, -1, 2, 0), (0, 1, 1, 4, 0), (0, 1, -1, 8, 1)),
+    ),
 )
+
+
+def _transform_of(sizes: Sequence[int], step: int) -> Transform | None:
+    """Returns the transform with the fewest products for windows that move by a step; None if that would not pay."""
+    small, large = [t for t in _TRANSFORMS if t.step == step]
+    if min(sizes) < LARGE_IMAGE:
+        return small if step == 1 else None
+    return min(small, large, key=lambda t: prod([-(-n // t.size) * t.points for n in sizes]))
 
 
 class WinogradPlan(NamedTuple):
@@ -122,17 +160,23 @@ def winograd_plan(plan: Plan) -> WinogradPlan | None:
     windows = [i for i in plan.sums if plan.extent(i) == 3]
     if plan.batch or plan.first_column != 0 or len(windows) != 2 or not all(isinstance(n, int) for n in extents):
         return None
-    positions = [next((r for r in plan.rows if steps[r] == steps[w]), None) for w in windows]
-    y, x = positions
+    for step in (1, 2):
+        y, x = [next((r for r in plan.rows if steps[r] == steps[w] * step), None) for w in windows]
+        if y is not None and x is not None and y != x:
+            break
+    else:
+        return None
     channels = [i for i in plan.sums if i not in windows]
-    if y is None or x is None or y == x or len(channels) != 1 or steps[channels[0]] != 1:
+    if len(channels) != 1 or steps[channels[0]] != 1:
         return None
     channel, (window_y, window_x) = channels[0], windows
     sizes = [n for n in map(plan.extent, (y, x)) if isinstance(n, int)]
     least = [n for n in map(plan.extent, (channel, plan.column)) if isinstance(n, int)]
     if min(least) < LEAST_CHANNELS or min(sizes) < 2:
         return None
-    transform = _TRANSFORMS[4 if min(sizes) >= LARGE_IMAGE else 2]
+    transform = _transform_of(sizes, step)
+    if transform is None:
+        return None
     images = tuple([i for i in plan.rows if i not in (y, x)])
     return WinogradPlan(plan, transform, images, y, x, window_y, window_x, channel)
 
@@ -179,12 +223,14 @@ class WinogradCode:
         even = even_part(tiles, TRANSFORMED_BYTES // of_tile)
         self.tile = tile_of(even, self._columns, target)
         self._block = min(_padded(even, self.tile.rows), tiles)
+        # An odd number of vectors: the positions of a tile lie in different sets of the cache.
+        self._operand_step, self._product_step = [self._block * n | lanes for n in (self._channels, self._columns)]
 
     def emit(self, weights: LlvmValue) -> None:
         """Adds the loops; `weights` are the transformed ones. A unit of work is a block of tiles."""
         f, w, scratch = self._f, self._w, self._code.scratch
-        operands = self._points * self._block * self._channels
-        products = self._points * self._block * self._columns
+        operands = self._points * self._operand_step
+        products = self._points * self._product_step
         results = w.transform.size**2 * self._lanes
         scratch.require((operands + products + results) * F32.bits // 8)
         transformed = scratch.pointer
@@ -218,13 +264,14 @@ class WinogradCode:
         f, w, code, points = self._f, self._w, self._code, self._w.transform.points
         left = w.plan.left
         step_y, step_x = code.size(left.steps[w.y]), code.size(left.steps[w.x])
+        in_window = code.size(left.steps[w.window_y]), code.size(left.steps[w.window_x])
         base = f.element(code.buffer(left.name).pointer, code.size(left.address(w.images)), F32.scalar)
         with f.loop(f.integer(0), f.integer(self._block)) as t:
             y, x = self._place(start + t)
             first = f.element(base, y * step_y + x * step_x, F32.scalar)
             out = f.element(transformed, t * self._channels, F32.scalar)
             for c, _, mask in f.vectors(w.count(w.channel), self._lanes):
-                self._transform_channels(first, out, c, (step_y, step_x), points, mask)
+                self._transform_channels(first, out, c, in_window, points, mask)
 
     def _transform_channels(
         self,
@@ -244,16 +291,16 @@ class WinogradCode:
             rows.append(transformed_values(f, matrix, row))
         for q in range(points):
             for p, value in enumerate(transformed_values(f, matrix, [row[q] for row in rows])):
-                at = channel + (p * points + q) * self._block * self._channels
+                at = channel + (p * points + q) * self._operand_step
                 f.store(value, f.element(out, at, F32.scalar))
 
     def _multiply(self, transformed: LlvmValue, weights: LlvmValue, multiplied: LlvmValue) -> None:
         """Adds the matrix products of all positions of tiles."""
         f, channels = self._f, self._w.count(self._w.channel)
         with f.loop(f.integer(0), f.integer(self._points)) as p:
-            left = f.element(transformed, p * (self._block * self._channels), F32.scalar)
+            left = f.element(transformed, p * self._operand_step, F32.scalar)
             right = f.element(weights, p * (channels * self._columns), F32.scalar)
-            out = f.element(multiplied, p * (self._block * self._columns), F32.scalar)
+            out = f.element(multiplied, p * self._product_step, F32.scalar)
             for j, vectors, _ in f.vectors(self._columns, self._lanes, self.tile.vectors):
                 self._panel(left, right, out, j, vectors)
 
@@ -296,7 +343,7 @@ class WinogradCode:
         points, lanes = t.points, self._lanes
         columns: list[list[LlvmValue]] = []
         for q in range(points):
-            places = [j + (p * points + q) * self._block * self._columns for p in range(points)]
+            places = [j + (p * points + q) * self._product_step for p in range(points)]
             values = [f.load(f.element(tile, at, F32.scalar), self._type) for at in places]
             columns.append(transformed_values(f, t.result, values))
         for a in range(t.size):
