@@ -30,7 +30,7 @@ def weights(*shape: int) -> Value:
 
 
 def between_convolutions(
-    inner: Callable[[Value], Value], channels: int, height: Dim, width: Dim, batch: int = 1
+    inner: Callable[[Value], Value], channels: int, height: Dim, width: Dim, batch: Dim = 1
 ) -> Module:
     """Returns a program with an operation on a value that has its channels last in memory."""
 

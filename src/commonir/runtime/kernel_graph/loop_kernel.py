@@ -184,11 +184,10 @@ class LoopKernel(NamedTuple):
 def loop_kernels(kernel: Kernel, extents: Mapping[str, Dim], layout: MemoryLayout | None = None) -> list[LoopKernel]:
     """Returns the loops of a kernel: one for each piece of a join at its root."""
     axes, all_extents = names_of_axes(kernel, extents)
-    shape = [all_extents[a] for a in axes]
-    strides = (layout or layout_of(shape)).strides
-    return _pieces(
-        LoopKernel(tuple(axes), tuple(strides), 0, with_distinct_folds(kernel.body, all_extents), all_extents)
-    )
+    memory = layout or layout_of([all_extents[a] for a in axes])
+    in_order, steps = [axes[n] for n in memory.order], [memory.strides[n] for n in memory.order]
+    body = with_distinct_folds(kernel.body, all_extents)
+    return _pieces(LoopKernel(tuple(in_order), tuple(steps), 0, body, all_extents))
 
 
 def _pieces(kernel: LoopKernel) -> list[LoopKernel]:
