@@ -14,7 +14,7 @@ from commonir.dialects import core
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32, i64
-from commonir.native import compiled_graph, steps_code
+from commonir.native import compiled_graph, shared_parts, steps_code
 from commonir.native.kernels import work_units
 from commonir.native.threads import team_code
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
@@ -37,7 +37,7 @@ def _shares_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """Divides all work into as many blocks as threads take, in runs and loops of any cost."""
     monkeypatch.setattr(work_units, "BLOCK_COST", 1)
     monkeypatch.setattr(steps_code, "BLOCK_COST", 1)
-    monkeypatch.setattr(steps_code, "LOOP_SHARED_COST", 1)
+    monkeypatch.setattr(shared_parts, "LOOP_SHARED_COST", 1)
     monkeypatch.setattr(compiled_graph, "SHARED_COST", 0)
 
 
@@ -123,9 +123,9 @@ def test_a_position_outside_of_a_tensor_ends_a_loop_in_several_threads() -> None
 
 INTERRUPTED = """
 import os, signal, threading
-from commonir.native import compiled_graph, steps_code
+from commonir.native import compiled_graph, shared_parts, steps_code
 from commonir.native.kernels import work_units
-work_units.BLOCK_COST = steps_code.BLOCK_COST = steps_code.LOOP_SHARED_COST = 1
+work_units.BLOCK_COST = steps_code.BLOCK_COST = shared_parts.LOOP_SHARED_COST = 1
 compiled_graph.SHARED_COST = 0
 from tests.native.threaded_programs import bits, in_threads, recurrent, sequence
 module = recurrent(200_000)

@@ -30,10 +30,11 @@ from commonir.native.threads.sharing_choice import SharingChoice
 from commonir.native.threads.workers import Workers
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 from commonir.runtime.values import computed, declared
+from commonir.symbolic import symbol
 
 from tests.native.graphs import graph_of, run_guarded
 from tests.native.test_operations import NAMES
-from tests.native.threaded_programs import bits, in_threads, layers, operand
+from tests.native.threaded_programs import bits, in_threads, layers, operand, recurrent, sequence
 from tests.oracles import require_package
 from tests.runtime.interpreter.test_operations import close, drawn, module_of
 from tests.runtime.programs import program
@@ -166,6 +167,34 @@ class DelayedWorkers(Workers):
         self._ended = True
         for t in self._threads:
             t.join()
+
+
+class CountedWorkers(Workers):
+    """Workers that count the runs in which they are asked for help."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runs = 0
+
+    @contextmanager
+    def helping(self, count: int, function: Callable[[], None]) -> Generator[int]:
+        self.runs += 1
+        with super().helping(count, function) as helpers:
+            yield helpers
+
+
+def test_runs_are_shared_for_the_cost_of_all_rounds_of_loops() -> None:
+    workers = CountedWorkers()
+    executable = in_threads(recurrent(symbol("n"), 256), 2, workers)
+    for rounds, runs in ((2, 0), (100, 1), (2, 1)):
+        executable.run(sequence(rounds, 256))
+        assert workers.runs == runs
+
+
+def test_rounds_of_little_cost_are_never_shared() -> None:
+    workers = CountedWorkers()
+    in_threads(recurrent(20_000), 2, workers).run(sequence(20_000))
+    assert workers.runs == 0
 
 
 @pytest.mark.usefixtures("_smallest_blocks", "_always_shared")

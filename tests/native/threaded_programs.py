@@ -46,32 +46,29 @@ def operand(seed: int = 0) -> dict[str, Array]:
     return {"x": np.random.default_rng(seed).standard_normal((ROWS, COLUMNS)).astype(np.float32)}
 
 
-UNITS = 40
-
-
-def recurrent(rounds: Dim, *, is_reversed: bool = False) -> Module:
+def recurrent(rounds: Dim, units: int = 40, *, is_reversed: bool = False) -> Module:
     """Returns a layer with three gates, whose rounds have a product that is divided and steps that are not."""
     random = np.random.default_rng(0)
-    w = (0.2 * random.standard_normal((UNITS, 3 * UNITS))).astype(np.float32)
+    w = (0.2 * random.standard_normal((units, 3 * units))).astype(np.float32)
 
     def build(x: Value) -> Sequence[Value]:
         def body(h: Value, c: Value, row: Value) -> Sequence[Value]:
             gates = core.add(core.matmul(h, constant(w)), row)
-            i, o, z = core.split(gates, -1, (UNITS,) * 3)
+            i, o, z = core.split(gates, -1, (units,) * 3)
             following = core.softmax(core.add(c, core.mul(core.sigmoid(i), core.tanh(z))), 1)
             moved = core.mul(core.sigmoid(o), following)
             return moved, following, moved
 
-        first = constant(np.full((1, UNITS), 0.25, np.float32))
-        row = TensorType(f32, (1, 3 * UNITS))
+        first = constant(np.full((1, units), 0.25, np.float32))
+        row = TensorType(f32, (1, 3 * units))
         return core.scan((first, first), (x,), region(body, first.type, first.type, row), is_reversed)
 
-    return program(build, {"x": TensorType(f32, (rounds, 1, 3 * UNITS))})
+    return program(build, {"x": TensorType(f32, (rounds, 1, 3 * units))})
 
 
-def sequence(rounds: int) -> dict[str, Array]:
+def sequence(rounds: int, units: int = 40) -> dict[str, Array]:
     """Returns an input of the layer."""
-    return {"x": np.random.default_rng(rounds).standard_normal((rounds, 1, 3 * UNITS)).astype(np.float32)}
+    return {"x": np.random.default_rng(rounds).standard_normal((rounds, 1, 3 * units)).astype(np.float32)}
 
 
 def in_threads(module: Module, threads: int, workers: Workers | None = None) -> GraphExecutable:

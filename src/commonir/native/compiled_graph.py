@@ -220,7 +220,7 @@ class CompiledGraph:
         for name, array in program.constants.items():
             if name in self._numbers:
                 table[self._numbers[name]] = array.ctypes.data
-        cost = sum([_value(c.units, dims) * c.unit_cost for c in program.calls if c.units != 1])
+        cost = sum([_value(c.units * c.rounds, dims) * c.unit_cost for c in program.calls if c.units != 1])
         sizes_of_loops = np.array(key, np.int64)
         addresses = table.ctypes.data, sizes_of_loops.ctypes.data
         scratch_start = start + assigned.size_bytes

@@ -49,6 +49,7 @@ from commonir.native.products.winograd_code import (
     winograd_plan,
 )
 from commonir.native.program import Check, KernelCall
+from commonir.native.shared_parts import SharedParts
 from commonir.native.steps_code import add_steps
 from commonir.notation import Expr
 from commonir.runtime.kernel_graph.canonical import canonical_key
@@ -182,14 +183,16 @@ class ProgramWriter:
                 self.forms.setdefault(name, ConstantForm((name,), "", np.asarray))
         tensors = tuple(dict.fromkeys([*[t for call in self._calls for t in call.tensors], *control]))
         symbols = tuple(sorted(self._program.symbols()))
-        add_steps(self.module, self.target, self._calls, tensors, symbols, structure)
+        shared = SharedParts(self._calls, structure)
+        add_steps(self.module, self.target, self._calls, tensors, symbols, structure, shared)
+        calls = [c._replace(rounds=n) for c, n in zip(self._calls, shared.rounds(), strict=True)]
         return GraphCode(
             str(self.module),
             tuple([self._stored.get(name, name) for name in self._program.outputs]),
             tensors,
             symbols,
             tuple(self.checks),
-            tuple(self._calls),
+            tuple(calls),
             tuple(self._scratch),
             self.forms,
             self.constants,

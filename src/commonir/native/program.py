@@ -38,7 +38,8 @@ class Check(NamedTuple):
 class KernelCall(NamedTuple):
     """A call of the main function: the function that computes a node, and the tensors and symbols it receives.
 
-    The function divides its work into `units`, of which each has about the same cost. `origins` are the operations that
+    The function divides its work into `units`, of which each has about the same cost; threads share it in so many
+    `rounds` of a run. `origins` are the operations that
     it computes, with the names of their values, in order; each is a pair of texts.
     """
 
@@ -49,6 +50,7 @@ class KernelCall(NamedTuple):
     units: Dim
     unit_cost: int
     origins: tuple[tuple[str, str], ...] = ()
+    rounds: Dim = 1
 
 
 class ProgramTensor(NamedTuple):

@@ -17,8 +17,9 @@ from commonir.llvm.target import Target
 from commonir.native.control_code import ControlCode, Structure
 from commonir.native.kernels.expression_code import Scratch
 from commonir.native.kernels.kernel_code import KernelCode
-from commonir.native.kernels.work_units import ALL_UNITS, BLOCK_COST, WorkDivision, points_of
+from commonir.native.kernels.work_units import ALL_UNITS, BLOCK_COST, WorkDivision
 from commonir.native.program import MAIN, KernelCall
+from commonir.native.shared_parts import SharedParts
 from commonir.native.threads.team_code import (
     BLOCKS_PER_THREAD,
     DONE,
@@ -45,8 +46,7 @@ from commonir.native.threads.team_code import (
     add_team_functions,
     first_claim,
 )
-from commonir.runtime.kernel_graph.control import Loop, Part, parts_in, walk_parts
-from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.kernel_graph.control import Loop
 from commonir.symbolic import Dim
 
 _RECORDS = "step_records"
@@ -56,9 +56,6 @@ _RECORD = "{ ptr, ptr, i64, i64, i64, i64 }"
 """A record: the entry, a function that counts units or null, the number of units or -1, the cost of a unit, the
 position of its operands, and the number of steps that begin a block with it."""
 
-
-LOOP_SHARED_COST = 1 << 18
-"""The cost from which on steps in a loop are shared by threads, which meet before and after them in each round."""
 
 _OWNED_STEPS = "owned_steps"
 
@@ -70,9 +67,10 @@ def add_steps(
     tensors: Sequence[str],
     symbols: Sequence[str],
     structure: Structure,
+    shared: SharedParts,
 ) -> None:
     """Adds the main function, and those of a team. `tensors` and `symbols` are those of the table and the sizes."""
-    writer = _StepsWriter(module, target, calls, tensors, symbols, structure)
+    writer = _StepsWriter(module, target, calls, tensors, symbols, structure, shared)
     writer.add_records()
     writer.add_main()
     writer.add_owned_steps()
@@ -135,6 +133,7 @@ class _StepsWriter:
         tensors: Sequence[str],
         symbols: Sequence[str],
         structure: Structure,
+        shared: SharedParts,
     ) -> None:
         self._module = module
         self._target = target
@@ -142,28 +141,9 @@ class _StepsWriter:
         self._tensors = {name: n for n, name in enumerate(tensors)}
         self._symbols = {name: n for n, name in enumerate(symbols)}
         self._structure = structure
-        self._loops = list(self._shared_loops(structure.program.parts))
+        self._shared = shared
+        self._loops = shared.loops
         self._first_claim = first_claim(len(symbols), len(tensors))
-
-    def _shared_loops(self, parts: Sequence[Part]) -> Iterator[Loop]:
-        """Yields the loops that threads go through together, but for those in them."""
-        for part in parts:
-            if isinstance(part, Loop) and self._is_shared(part):
-                yield part
-            else:
-                yield from self._shared_loops(parts_in(part))
-
-    def _is_shared(self, loop: Loop) -> bool:
-        """Returns whether threads go through all rounds of a loop together: they are counted, and of some cost."""
-        if any(not isinstance(p, KernelGraph) and (not isinstance(p, Loop) or p.condition) for p in walk_parts([loop])):
-            return False
-        steps = [self._structure.steps[p] for p in walk_parts([loop]) if isinstance(p, KernelGraph)]
-        return sum(map(self._shared_cost, steps)) >= LOOP_SHARED_COST
-
-    def _shared_cost(self, steps: range) -> int:
-        """Returns the cost of steps whose work is divided."""
-        calls = [c for c in self._calls[steps.start : steps.stop] if c.units != 1]
-        return sum([points_of([c.units]) * c.unit_cost for c in calls])
 
     # -- the table
 
@@ -236,10 +216,10 @@ class _StepsWriter:
         watched = _Watch(f, watch, faults)
 
         def share(steps: range, depth: int) -> None:
-            if self._shared_cost(steps) < (LOOP_SHARED_COST if depth > 0 else 1):
-                run.call_all(steps, watched.call)
-            else:
+            if self._shared.has_steps(steps, depth):
                 f.add_line(f"call void @{SHARE}(ptr {team.text}, i64 {steps.start}, i64 {steps.stop}, i64 0)")
+            else:
+                run.call_all(steps, watched.call)
 
         def share_loop(loop: Loop) -> bool:
             if loop not in self._loops:

@@ -43,7 +43,7 @@ def description_of(program: CompiledProgram) -> dict[str, Any]:
         "scratch": [_of_dim(d) for d in program.scratch],
         "checks": [[c.tensor, c.axis, _of_dim(c.size)] for c in program.checks],
         "has_loops": program.has_loops,
-        "calls": [[*c[:4], _of_dim(c.units), c.unit_cost, c.origins] for c in program.calls],
+        "calls": [[*c[:4], _of_dim(c.units), c.unit_cost, c.origins, _of_dim(c.rounds)] for c in program.calls],
     }
 
 
@@ -93,8 +93,9 @@ def program_of(entry: Entry) -> CompiledProgram:
                     _dim_of(units),
                     cost,
                     tuple([(operation, value) for operation, value in origins]),
+                    _dim_of(rounds),
                 )
-                for function, node, tensors, symbols, units, cost, origins in stored["calls"]
+                for function, node, tensors, symbols, units, cost, origins, rounds in stored["calls"]
             ]
         ),
     )
