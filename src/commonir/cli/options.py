@@ -236,8 +236,8 @@ def computing_options(command: Command) -> Command:
         type=click.Choice(["none", "winograd", "bf16"]),
         default=DEFAULT_FAST_MATH,
         show_default=True,
-        help="How far results may be from sums in single precision: not at all, convolutions by transformed tiles, or"
-        " also products in bfloat16. Only the engine native goes beyond none.",
+        help="How far results may be from sums in single precision: not at all, fewer multiplications in"
+        " convolutions and large products, or also products in bfloat16. Only the engine native goes beyond none.",
     )
     return threads(fast_math(command))
 

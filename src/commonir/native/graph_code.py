@@ -29,6 +29,7 @@ from commonir.native.kernels.work_units import (
 from commonir.native.products.contraction_code import ContractionCode
 from commonir.native.products.contraction_plan import Plan, packed, plan_of
 from commonir.native.products.decoded_factors import decode_factors
+from commonir.native.products.halved_products import HalvedContractionCode, has_halves
 from commonir.native.products.integer_products import (
     ByteContractionCode,
     IntegerContractionCode,
@@ -391,7 +392,11 @@ class _NodeWriter:
             tiles = WinogradCode(code, self.function, self._target, winograd, out)
             tiles.emit(self._transformed(winograd, tiles.tile))
             return
-        schedule = PairContractionCode if packs and uses_pairs(plan, self._target) else ContractionCode
+        schedule = ContractionCode
+        if packs and uses_pairs(plan, self._target):
+            schedule = PairContractionCode
+        elif packs and has_halves(plan, self._target):
+            schedule = HalvedContractionCode
         contraction = schedule(code, self.function, self._target, plan, out)
         if plan.stored is not None:
             contraction.emit(self._stored(plan.stored, contraction.tile))

@@ -45,8 +45,9 @@ _OURS = {
 _AUTOMATIC = "commonir.native.engine:AUTOMATIC"
 
 FastMath = Literal["none", "winograd", "bf16"]
-"""Freedom of an engine beyond rounding the terms of a sum in another order: none, convolutions by transformed tiles
-(errors of about 1e-5 of the largest element), or also products of numbers rounded to bfloat16 (about 1e-2).
+"""Freedom of an engine beyond rounding the terms of a sum in another order: none, fewer multiplications in convolutions
+and large products (errors of about 1e-5 of the largest element), or also products of numbers rounded to bfloat16
+(about 1e-2).
 """
 
 

@@ -27,6 +27,7 @@ from commonir.native.products.product_tiles import (
     PlainColumns,
     ProductTile,
     TermRange,
+    Tile,
     innermost_terms,
     last_lanes,
     tile_of,
@@ -85,8 +86,18 @@ class ContractionCode:
         # The coefficients of elementary functions that follow stay in registers while terms are added.
         fixed += any(isinstance(e, Apply) and e.fn in ELEMENTARY for e in walk(plan.kernel.body))
         self._sums = len(plan.folds)
-        is_part = plan.first_column != 0
-        self.tile = tile_of(
+        self.tile = self.chosen_tile(target, fixed, each)
+        is_costly = plan.stored is not None and plan.stored.is_costly
+        self._decodes_panels = is_costly and isinstance(self._rows, int) and self._rows > self.tile.rows
+        if self._decodes_panels:
+            self.tile = tile_of(self._rows, plan.extent(plan.column), target, sums=self._sums)
+        self._runs: list[TermRun] = []
+        self._tiles: Dim = 1
+
+    def chosen_tile(self, target: Target, fixed: int, each: int) -> Tile:
+        """Returns the tile, beside which `fixed` registers are in use, and `each` for every vector of columns."""
+        plan = self._plan
+        return tile_of(
             self._rows,
             plan.extent(plan.column),
             target,
@@ -94,14 +105,8 @@ class ContractionCode:
             each,
             sums=self._sums,
             row_length=plan.extent(plan.rows[-1]) if len(plan.rows) > 1 else 0,
-            has_whole_panels=is_part,
+            has_whole_panels=plan.first_column != 0,
         )
-        is_costly = plan.stored is not None and plan.stored.is_costly
-        self._decodes_panels = is_costly and isinstance(self._rows, int) and self._rows > self.tile.rows
-        if self._decodes_panels:
-            self.tile = tile_of(self._rows, plan.extent(plan.column), target, sums=self._sums)
-        self._runs: list[TermRun] = []
-        self._tiles: Dim = 1
 
     def emit(self, packed_pointer: Packed) -> None:
         """Adds the loops; `packed_pointer` is the right factor in panels, or its parts, if it is a constant.

@@ -1,0 +1,358 @@
+"""Code of contractions with constants that takes seven products of halves in place of eight (Strassen, Winograd).
+
+Rows, terms and columns are halved, so each factor has four quarters. Sums of those of the left one are made for a block
+of rows, and lie in scratch memory; those of the right one are made for a panel of columns of each half, by the tile
+that first multiplies with them. Products of panels are added up in scratch memory, where what follows them reads them.
+
+Errors are twice those of plain sums, some 1e-6 of the largest element, so `EngineOptions.fast_math` can turn it off.
+Each row has a part in another one, half of all rows away. Where numbers are infinite or NaN, a block is multiplied
+plainly, so that they stay in their rows.
+Source: N. Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 23.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.base.tuples import NamedTuple
+from commonir.llvm.llvm_ir import BOOL, F32, I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
+from commonir.llvm.target import Target
+from commonir.native.kernels.expression_code import Buffer
+from commonir.native.kernels.kernel_code import KernelCode
+from commonir.native.products.contraction_code import ContractionCode, Packed, TermRun, term_runs
+from commonir.native.products.contraction_plan import Plan
+from commonir.native.products.product_tiles import (
+    Columns,
+    LeftRow,
+    PlainColumns,
+    ProductTile,
+    TermRange,
+    Tile,
+    tile_of,
+)
+from commonir.native.products.winograd_code import transformed_values
+from commonir.runtime.kernel_graph.graph import known_count
+from commonir.runtime.kernel_graph.strips import even_part
+
+LEAST_ROWS, LEAST_TERMS, LEAST_COLUMNS = 96, 256, 192
+"""Sizes from which on sums of quarters cost less than they save."""
+
+BLOCK_ROWS = 256
+"""The most rows of a block in each half: for every block the sums of all panels are made again."""
+
+# Quarters are numbered by rows.
+_LEFT_SUMS = (
+    (1, 0, 0, 0),
+    (0, 1, 0, 0),
+    (0, 0, 1, 0),
+    (0, 0, 0, 1),
+    (0, 0, 1, 1),
+    (-1, 0, 1, 1),
+    (1, 0, -1, 0),
+    (1, 1, -1, -1),
+)
+"""Sums of quarters of the left factor; the quarters themselves are the first ones."""
+
+
+class _Product(NamedTuple):
+    """A product of one of the left sums with a sum of quarters of the right factor, given by their signs.
+
+    It is added to a result, or to nothing, and stored as a result; so is it a `second` time.
+    """
+
+    left: int
+    right: tuple[int, int, int, int]
+    before: int | None
+    result: int
+    second: tuple[int, int] | None = None
+
+
+_PRODUCTS = (
+    _Product(0, (1, 0, 0, 0), None, 4),
+    _Product(1, (0, 0, 1, 0), 4, 0),
+    _Product(5, (1, -1, 0, 1), 4, 5),
+    _Product(6, (0, -1, 0, 1), 5, 6),
+    _Product(3, (-1, 1, 1, -1), 6, 2),
+    _Product(4, (-1, 1, 0, 0), 6, 3, (5, 4)),
+    _Product(7, (0, 0, 0, 1), 4, 1),
+)
+"""The products, in order. The first four results are the quarters of the whole product."""
+
+_PLAIN_PRODUCTS = (
+    _Product(0, (1, 0, 0, 0), None, 4),
+    _Product(1, (0, 0, 1, 0), 4, 0),
+    _Product(0, (0, 1, 0, 0), None, 4),
+    _Product(1, (0, 0, 0, 1), 4, 1),
+    _Product(2, (1, 0, 0, 0), None, 4),
+    _Product(3, (0, 0, 1, 0), 4, 2),
+    _Product(2, (0, 1, 0, 0), None, 4),
+    _Product(3, (0, 0, 0, 1), 4, 3),
+)
+"""The products of quarters, whose sums are those of the whole product by definition."""
+
+_RESULTS = 7
+
+
+def has_halves(plan: Plan, target: Target) -> bool:
+    """Returns whether a contraction with a packed constant is computed by halves."""
+    lanes = target.lanes()
+    extents = [plan.extent(i) for i in (*plan.rows, *plan.sums, plan.column)]
+    is_plain = plan.stored is None and not plan.others and plan.first_column == 0 and not plan.batch
+    if target.fast_math == "none" or not is_plain or not all(isinstance(n, int) for n in extents):
+        return False
+    outermost, *_, innermost = _halved_runs(plan)
+    rows, terms, columns = _row_count(plan), known_count(map(plan.extent, plan.sums)), _column_count(plan)
+    return (
+        rows >= LEAST_ROWS
+        and terms >= LEAST_TERMS
+        and columns >= LEAST_COLUMNS
+        and columns % (2 * lanes) == 0
+        and outermost.extent == 2
+        and innermost.left_step == 1
+        and known_count([innermost.extent]) % lanes == 0
+    )
+
+
+def _row_count(plan: Plan) -> int:
+    return known_count(map(plan.extent, plan.rows))
+
+
+def _column_count(plan: Plan) -> int:
+    return known_count([plan.extent(plan.column)])
+
+
+def _halved_runs(plan: Plan) -> list[TermRun]:
+    """Returns the runs of terms, the first of which has the two halves if their number is even."""
+    first, *others = term_runs(plan, is_packed=True, has_codes=False)
+    count = known_count([first.extent])
+    parts = 2 if count % 2 == 0 else 1
+    halves = first._replace(extent=parts, left_step=first.left_step * (count // parts))
+    return [halves, first._replace(extent=count // parts), *others]
+
+
+class _SummedColumns(NamedTuple):
+    """Sums of columns by signs, which are `stored` where further tiles read them."""
+
+    parts: tuple[PlainColumns, ...]
+    signs: tuple[int, ...]
+    stored: PlainColumns | None
+
+    @property
+    def vectors(self) -> int:
+        """The number of vectors; see `Columns`."""
+        return self.parts[0].vectors
+
+    def type_of(self, n: int) -> LlvmType:
+        """Returns the type of a vector; see `Columns`."""
+        return self.parts[0].type_of(n)
+
+    def rounds(self, terms: int | None) -> tuple[int, ...]:
+        """Returns how many terms are added in a round; see `Columns`."""
+        return self.parts[0].rounds(terms)
+
+    def moved(self, depth: int, k: LlvmValue) -> _SummedColumns:
+        """Returns the columns at a value of an index; see `Columns`."""
+        stored = None if self.stored is None else self.stored.moved(depth, k)
+        return _SummedColumns(tuple([p.moved(depth, k) for p in self.parts]), self.signs, stored)
+
+    def factors_between(self, depth: int) -> list[LlvmValue] | None:
+        """Returns no factors; see `Columns`."""
+        return self.parts[0].factors_between(depth)
+
+    def neighbours(self, depth: int, k: LlvmValue, count: int) -> Sequence[Columns]:
+        """Returns the columns at some values of an index; see `Columns`."""
+        return [self.moved(depth, k + n) for n in range(count)]
+
+    def vector(self, n: int) -> LlvmValue:
+        """Returns a vector of columns, and stores it; see `Columns`."""
+        f = self.parts[0].function
+        (x,) = transformed_values(f, (self.signs,), [p.vector(n) for p in self.parts])
+        if self.stored is not None:
+            at = f.integer(n * x.type.lanes)
+            f.store(x, f.element(self.stored.pointer, at, x.type.scalar))
+        return x
+
+
+def _tiles_function(module: Module, tile: Tile, lanes: int, signs: tuple[int, ...]) -> str:
+    """Returns the name of a function that adds the products of tiles of rows and a panel; it is added if it is new.
+
+    The panel is a sum of panels by signs, which is also stored. Parameters are the left factor, the panels, where their
+    sum is stored, and the results; the number of vectors of terms; the first tile and the one after the last; where in
+    the results the sums are added to, and stored, twice. There is nothing to add or to store where such a number is
+    negative.
+    """
+    name = f"tiles_{tile.rows}_{tile.vectors}_{'_'.join(['minus' if n < 0 else 'plus' for n in signs])}"
+    if any(f.name == name for f in module.functions):
+        return name
+    is_sum = len(signs) > 1
+    f = Function(module, name, [*[POINTER] * (2 + len(signs) + is_sum), *[I64] * 7], is_internal=True)
+    left, *panels, results = f.arguments[:-7]
+    chunks, start, stop, before, result, second_before, second_result = f.arguments[-7:]
+    type, width = LlvmType(F32.scalar, lanes), tile.vectors * lanes
+    steps = f.integer(lanes * width), f.integer(width)
+    terms = [TermRange(chunks, f.integer(tile.rows * lanes)), TermRange(f.integer(lanes), f.integer(1))]
+    parts = [PlainColumns(f, type, panel, tile.vectors, steps) for panel in panels]
+    columns = _SummedColumns(tuple(parts[: len(signs)]), signs, parts[-1] if is_sum else None)
+    with f.loop(start, stop) as n:
+        first = f.element(left, n * chunks * (tile.rows * lanes), F32.scalar)
+        left_rows = [LeftRow(first, r * lanes) for r in range(tile.rows)]
+        vectors = [x for of_row in ProductTile(f).sums(left_rows, columns, terms) for x in of_row]
+        place = f.element(results, n * (tile.rows * width), F32.scalar)
+
+        def places_of(result: LlvmValue) -> list[LlvmValue]:
+            return _vectors_at(f.element(place, result, F32.scalar), len(vectors), lanes)
+
+        with f.when(before.compare("slt", 0)):
+            for x, to in zip(vectors, places_of(result), strict=True):
+                f.store(x, to)
+        for added, out in ((before, result), (second_before, second_result)):
+            with f.when(added.compare("sge", 0)):
+                for x, at, to in zip(vectors, places_of(added), places_of(out), strict=True):
+                    f.store(x + f.load(at, type), to)
+    f.add_line("ret void")
+    return name
+
+
+def _vectors_at(pointer: LlvmValue, count: int, lanes: int) -> list[LlvmValue]:
+    """Returns the places of vectors one after another."""
+    f = pointer.function
+    return [f.element(pointer, f.integer(n * lanes), F32.scalar) for n in range(count)]
+
+
+class HalvedContractionCode(ContractionCode):
+    """Adds the code of a contraction. A unit of work is a panel of columns in each half, for a block of rows."""
+
+    def __init__(self, code: KernelCode, function: Function, target: Target, plan: Plan, out: Buffer) -> None:
+        super().__init__(code, function, target, plan, out)
+        self._half_rows = -(-_row_count(plan) // 2)
+        self._half_terms = known_count(map(plan.extent, plan.sums)) // 2
+        self._half_columns = _column_count(plan) // 2
+        self._width = self.tile.vectors * self._lanes
+        self._most_tiles = -(-even_part(self._half_rows, BLOCK_ROWS) // self.tile.rows)
+        self._block = self._most_tiles * self.tile.rows
+        self._sizes = self._block * self._half_terms, self._half_terms * self._width, self._block * self._width
+
+    def chosen_tile(self, target: Target, fixed: int, each: int) -> Tile:
+        """Returns a tile for halves of rows and columns. What follows has no place in registers beside sums."""
+        del fixed
+        rows, columns = -(-_row_count(self._plan) // 2), _column_count(self._plan) // 2
+        return tile_of(rows, columns, target, 2, each, has_whole_panels=True)
+
+    def emit(self, packed_pointer: Packed) -> None:
+        """Adds the loops; `packed_pointer` is the right factor in panels."""
+        f, code = self._f, self._code
+        assert isinstance(packed_pointer, LlvmValue)
+        left, right, result = self._sizes
+        code.scratch.require((left * len(_LEFT_SUMS) + right + result * _RESULTS) * F32.bits // 8)
+        self._left = code.scratch.pointer
+        self._right = f.element(self._left, f.integer(left * len(_LEFT_SUMS)), F32.scalar)
+        self._results = f.element(self._right, f.integer(right), F32.scalar)
+        blocks, panels = -(-self._half_rows // self._block), self._half_columns // self._width
+        units = code.units((), blocks * panels)
+        with units.loop(f.integer(blocks), f.integer(panels)) as (n, inside):
+            start = n * self._block
+            tiles = f.intrinsic("smin", f.integer(self._most_tiles), self._tiles_from(start))
+            is_plain = self._add_left_sums(start, tiles)
+            with inside.loop(f.integer(panels), f.integer(1)) as (panel, _):
+                j = panel * self._width
+                self._add_products(j, packed_pointer, tiles, is_plain)
+                self._finish_panels(start, j)
+
+    def _tiles_from(self, row: LlvmValue) -> LlvmValue:
+        """Returns the number of tiles of the rows of a half from one on."""
+        rows = self.tile.rows
+        return self._f.binary("sdiv", "sdiv", self._f.integer(self._half_rows + rows - 1) - row, rows)
+
+    # -- the left factor
+
+    def _add_left_sums(self, start: LlvmValue, tiles: LlvmValue) -> LlvmValue:
+        """Adds the sums of rows of a block; returns whether some of their numbers are infinite or NaN."""
+        f, plan = self._f, self._plan
+        base = f.element(self._code.buffer(plan.left.name).pointer, self._start(plan.left), F32.scalar)
+        halves, *runs = _halved_runs(plan)
+        of_half = self._code.size(halves.left_step)
+        check = f.variable(self._whole.type, 0)
+        rows = f.integer(self.tile.rows)
+        with f.loop(f.integer(0), tiles) as tile, f.loop(f.integer(0), rows) as r:
+            row = start + tile * rows + r
+            sources: list[LlvmValue] = []
+            for at in (self._at_most(row, self._half_rows), self._at_most(row + self._half_rows, _row_count(plan))):
+                first = f.element(base, self._row_address(self._position(at)), F32.scalar)
+                sources += [first, f.element(first, of_half, F32.scalar)]
+            place = tile * (self.tile.rows * self._half_terms) + r * self._lanes
+            self._add_sums_of_row(runs, sources, f.element(self._left, place, F32.scalar), check)
+        found = check.get()
+        return f.called(f"llvm.vector.reduce.or.v{self._lanes}i1", BOOL, found.compare("uno", found))
+
+    def _at_most(self, row: LlvmValue, count: int) -> LlvmValue:
+        """Returns a row, or the last one: the last tile may have more than there are."""
+        return self._f.intrinsic("umin", row, self._f.integer(count - 1))
+
+    def _add_sums_of_row(
+        self, runs: Sequence[TermRun], sources: Sequence[LlvmValue], out: LlvmValue, check: Variable
+    ) -> None:
+        f = self._f
+        run, *inner = runs
+        if inner:
+            below = known_count([r.extent for r in inner])
+            with f.loop(f.integer(0), self._code.size(run.extent)) as k:
+                moved = [f.element(s, k * self._code.size(run.left_step), F32.scalar) for s in sources]
+                self._add_sums_of_row(inner, moved, f.element(out, k * (below * self.tile.rows), F32.scalar), check)
+            return
+        with f.loop(f.integer(0), self._code.size(run.extent), self._lanes) as k:
+            quarters = [f.load(f.element(s, k, F32.scalar), self._whole.type) for s in sources]
+            sums = transformed_values(f, _LEFT_SUMS, quarters)
+            for n, x in enumerate(sums):
+                f.store(x, f.element(out, k * self.tile.rows + n * self._sizes[0], F32.scalar))
+            # The last sum has all quarters.
+            check.set(f.fused_multiply_add(sums[-1], f.constant(self._whole.type, 0), check.get()))
+
+    # -- products
+
+    def _add_products(self, j: LlvmValue, panels: LlvmValue, tiles: LlvmValue, is_plain: LlvmValue) -> None:
+        """Adds the sums of a panel of columns from `j` on, and of the panel as far in the other half."""
+        f = self._f
+        left, right = [
+            f.element(panels, (j + side) * (2 * self._half_terms), F32.scalar) for side in (0, self._half_columns)
+        ]
+        below = f.integer(self._sizes[1])
+        quarters = [left, right, f.element(left, below, F32.scalar), f.element(right, below, F32.scalar)]
+        for condition, products in ((is_plain.compare("eq", 0), _PRODUCTS), (is_plain, _PLAIN_PRODUCTS)):
+            with f.when(condition):
+                for product in products:
+                    self._add_product(product, quarters, tiles)
+
+    def _add_product(self, product: _Product, quarters: Sequence[LlvmValue], tiles: LlvmValue) -> None:
+        f, signs = self._f, tuple([sign for sign in product.right if sign])
+        panels = [quarter for quarter, sign in zip(quarters, product.right, strict=True) if sign]
+        if len(signs) == 1:
+            self._call_tiles(product, panels, signs, f.integer(0), tiles)
+        else:
+            self._call_tiles(product, [*panels, self._right], signs, f.integer(0), f.integer(1))
+            self._call_tiles(product, [self._right], (1,), f.integer(1), tiles)
+
+    def _call_tiles(
+        self, product: _Product, panels: Sequence[LlvmValue], signs: tuple[int, ...], *tiles: LlvmValue
+    ) -> None:
+        f = self._f
+        name = _tiles_function(f.module, self.tile, self._lanes, signs)
+        left = f.element(self._left, f.integer(product.left * self._sizes[0]), F32.scalar)
+        numbers = [product.before, product.result, *(product.second or (None, None))]
+        places = [f.integer(-1 if n is None else n * self._sizes[2]) for n in numbers]
+        chunks = f.integer(self._half_terms // self._lanes)
+        arguments = [left, *panels, self._results, chunks, *tiles, *places]
+        f.add_line(f"call void @{name}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
+
+    # -- results
+
+    def _finish_panels(self, start: LlvmValue, j: LlvmValue) -> None:
+        """Adds what follows the sums of the rows of a block in two panels."""
+        f, type = self._f, self._whole.type
+        with f.loop(f.integer(0), f.integer(2)) as half, f.loop(f.integer(0), f.integer(2)) as side:
+            first = start + half * self._half_rows
+            end = f.select(half.compare("eq", 0), f.integer(self._half_rows), f.integer(_row_count(self._plan)))
+            source = f.element(self._results, (half * 2 + side) * self._sizes[2], F32.scalar)
+            with f.loop(f.integer(0), f.intrinsic("smin", f.integer(self._block), end - first)) as r:
+                of_row = f.element(source, r * self._width, F32.scalar)
+                sums = [f.load(at, type) for at in _vectors_at(of_row, self.tile.vectors, self._lanes)]
+                self._finish(self._position(first + r), j + side * self._half_columns, sums, self._whole)
