@@ -29,10 +29,14 @@ LENGTHS = (0, 1, 3, 2)
 
 
 class RandomControl:
-    """Builds values of one type from others; `sequences` are what loops may read slices of."""
+    """Builds values of one type from others; `sequences` are what loops may read slices of.
 
-    def __init__(self, seed: int) -> None:
+    If it `sorts`, it has operations that are not kernels, so that loops and branches with them run block by block.
+    """
+
+    def __init__(self, seed: int, *, sorts: bool) -> None:
         self._random = np.random.default_rng(seed)
+        self._sorts = sorts
 
     def _below(self, n: int) -> int:
         return int(self._random.integers(0, n))
@@ -59,6 +63,8 @@ class RandomControl:
             lambda: core.sub(a, core.scalar(0.5, f32)),
             lambda: constant(self._random.standard_normal(4).astype(np.float32)),
         ]
+        if self._sorts:
+            simple.append(lambda: core.top_k(a, 4, 0)[0])
         kind = self._below(len(simple) + 3 * (depth > 0))
         if kind < len(simple):
             return [simple[kind]()]
@@ -85,16 +91,17 @@ class RandomControl:
         return core.while_((core.scalar(0, i32), *initial), test, body)[1:]
 
 
-def random_control(seed: int) -> Module:
+def random_control(seed: int, *, sorts: bool) -> Module:
     rows = TensorType(f32, (symbol("n", 0), 4))
-    build = RandomControl(seed).values
+    build = RandomControl(seed, sorts=sorts).values
     return program(lambda x, y, h, g: build(3, [h, g], [x, y], 3), {"x": rows, "y": rows, "h": ROW, "g": ROW})
 
 
 @pytest.mark.fast_every(4)
 @pytest.mark.parametrize("seed", range(12))
-def test_nests_of_loops_and_branches_agree_with_the_interpreter(seed: int) -> None:
-    module = random_control(seed)
+@pytest.mark.parametrize("sorts", [False, True], ids=["kernels", "other operations too"])
+def test_nests_of_loops_and_branches_agree_with_the_interpreter(seed: int, *, sorts: bool) -> None:
+    module = random_control(seed, sorts=sorts)
     reference = REFERENCE.prepare(module)
     executables = [NATIVE.prepare(module, options=EngineOptions(threads=n)) for n in (1, 2)]
     executables.append(NUMPY.prepare(module, options=EngineOptions(plan_ahead=True)))
