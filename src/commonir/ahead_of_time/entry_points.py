@@ -94,8 +94,8 @@ def entry_point(function: Function, limits: Mapping[str, int], target: Target) -
 
     Raises: DiagnosticError (E0720 for operations that are not compiled, E0707 for sizes without a limit).
     """
-    builder = _EntryBuilder(function)
-    states = builder.build()
+    builder = ProgramBuilder(missing_code)
+    states = _EntryBuilder(function, builder).build()
     sizes = _size_limits(function, limits)
     program = builder.program()
     _check_symbols(function, program, sizes)
@@ -106,8 +106,9 @@ def entry_point(function: Function, limits: Mapping[str, int], target: Target) -
         raise DiagnosticError(Diagnostic(NOT_COMPILED_WHOLE, message, help=_REMEDY)) from reason
     outputs = [t.name for t in generated.program.outputs]
     ports, output_ports = function.input_ports, function.output_ports
+    read = {*builder.inputs}
     inputs = [
-        Argument(n, _tensor_type(v, function), builder.input_name(v), ports.get(n, NO_PORT))
+        Argument(n, _tensor_type(v, function), builder.input(v) if v in read else "", ports.get(n, NO_PORT))
         for n, v in zip(names_of(function), function.inputs, strict=True)
     ]
     results = [
@@ -142,30 +143,12 @@ _NO_STRINGS = "strings are not compiled: `cir edit --drop-output NAME` removes o
 class _EntryBuilder:
     """Builds the graph of a function, with loads and stores of globals as inputs and outputs."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, builder: ProgramBuilder) -> None:
         self._function = function
-        self._builder = ProgramBuilder(missing_code)
+        self._builder = builder
         self._states: dict[ml_program.Global, StateUse] = {}
         self._contents: dict[ml_program.Global, Value] = {}
         self._output_count = 0
-
-    def program(self) -> GraphProgram:
-        """Returns the program of all operations."""
-        return self._builder.program()
-
-    @property
-    def constraints(self) -> Iterable[Constraint]:
-        """The conditions on sizes under which the graph computes the function."""
-        return self._builder.constraints
-
-    @property
-    def value_names(self) -> Mapping[str, str]:
-        """The names of values by tensor."""
-        return self._builder.value_names
-
-    def input_name(self, value: Value) -> str:
-        """Returns the tensor of an input; "" if nothing reads it."""
-        return self._builder.input(value) if value in self._builder.inputs else ""
 
     def build(self) -> list[StateUse]:
         """Adds all operations, and returns the states; `stored` of these are positions of outputs.

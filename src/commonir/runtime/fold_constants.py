@@ -20,10 +20,10 @@ from commonir.ir.types import FunctionType, TensorType, bf16, f16
 from commonir.notation import NotationError
 from commonir.ods import Form, Op, infer, traits
 from commonir.ods.data_dependent_dims import symbols_mentioned
-from commonir.ods.fields import FieldKind
 from commonir.passes.lower import lower
 from commonir.runtime.engine import Engine, Executable
 from commonir.runtime.interpreter.operations import data_of_array
+from commonir.runtime.interpreter.specialization import operands_read
 
 MAX_GROWTH_BYTES = 1 << 20
 """The number of bytes by which a folded constant may exceed its operands, unless a pass has another limit."""
@@ -58,7 +58,7 @@ class _OpPrograms:
         self.is_dynamic = None in sizes
         self.largest_bytes = max([size for size in sizes if size is not None], default=0)
         # The operands on whose elements the semantics of the operation may depend.
-        self.read = range(len(op.operands)) if self.is_dynamic or _has_dynamic_operands(op) else _read(op)
+        self.read = range(len(op.operands)) if self.is_dynamic or _has_dynamic_operands(op) else operands_read(op)
         self.by_contents: dict[tuple[tuple[int, bytes | tuple[Scalar, ...]], ...], _Program | None] = {}
 
 
@@ -192,12 +192,6 @@ def _constant(value: Value, data: Data) -> Value:
 def _owner(value: Value) -> Op:
     assert isinstance(value.owner, Op)
     return value.owner
-
-
-def _read(op: Op) -> list[int]:
-    """Returns the positions of operands on whose elements the semantics of an operation may depend."""
-    fields = enumerate(op.operand_fields())
-    return [n for n, f in fields if f.by_value or f.constant or f.kind is FieldKind.PARAMETER]
 
 
 def _has_dynamic_operands(op: Op) -> bool:

@@ -7,7 +7,6 @@ operation: its types, kernels and checks follow from its definition.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeGuard
 
 from commonir.base.codes import WRONG_DIMENSIONS
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -15,6 +14,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import SparseTensorType, TensorType, Type
 from commonir.ods import Known, Op, infer, known_data, known_dims
 from commonir.ods.fields import FieldKind
+from commonir.ods.specialize import is_tuple
 from commonir.symbolic import DimExpr, evaluate
 
 
@@ -34,13 +34,9 @@ def is_concrete(op: Op) -> bool:
 
 def is_fixed(value: object) -> bool:
     """Returns whether the value of an attribute mentions no symbols."""
-    if _is_tuple(value):
+    if is_tuple(value):
         return all(is_fixed(v) for v in value)
     return not isinstance(value, DimExpr)
-
-
-def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
-    return isinstance(value, tuple)
 
 
 def instance(op: Op, operands: Sequence[Value], dims: Mapping[str, int]) -> Op:
@@ -105,7 +101,7 @@ def with_static_dims(value: object, dims: Mapping[str, int]) -> object:
     """
     if isinstance(value, DimExpr):
         return evaluate(value, dims)
-    if _is_tuple(value):
+    if is_tuple(value):
         return tuple([with_static_dims(v, dims) for v in value])
     if isinstance(value, TensorType) and value.shape is not None:
         return value.with_shape(tuple([None if d is None else evaluate(d, dims) for d in value.shape]))

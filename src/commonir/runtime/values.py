@@ -91,6 +91,12 @@ def declared_dtype(element: ElementType) -> np.dtype[Any]:
     return dtype_of(element.name)
 
 
+def is_computed_as_declared(value: Value) -> bool:
+    """Returns whether a value is a tensor of known rank whose elements are computed in the type that is declared."""
+    t = value.type
+    return isinstance(t, TensorType) and t.shape is not None and compute_dtype(t.element) == declared_dtype(t.element)
+
+
 def computed(x: Any, type: Type) -> Any:
     """Returns a value converted to the dtypes in which it is computed."""
     if not isinstance(type, TensorType):

@@ -20,7 +20,7 @@ from commonir.runtime.drawing import NumberDraw
 from commonir.runtime.engine import Executable
 from commonir.runtime.flexible import FlexibleExecutable
 from commonir.runtime.kernel_graph.execution import GraphExecutable
-from commonir.runtime.values import compute_dtype, declared_dtype
+from commonir.runtime.values import declared_dtype, is_computed_as_declared
 
 Array = NDArray[Any]
 
@@ -63,7 +63,7 @@ def _storable_run(executable: Executable, inputs: Mapping[str, Array]) -> _Stora
     if only is None or not isinstance(only.step.graph, CompiledGraph):
         return None
     function, step, program = only.function, only.step, only.step.graph.program
-    if not all(_is_computed_as_declared(v) for v in (*function.inputs, *step.outputs)):
+    if not all(is_computed_as_declared(v) for v in (*function.inputs, *step.outputs)):
         return None
     names = dict(zip(function.inputs, names_of(function), strict=True))
     # An output of the function may be one several times.
@@ -90,9 +90,3 @@ def _type_of(value: Value) -> TensorType:
 
 def _rank_of(value: Value) -> int:
     return len(_type_of(value).shape or ())
-
-
-def _is_computed_as_declared(value: Value) -> bool:
-    """Returns whether a value is a tensor whose elements are computed in the type that is declared."""
-    t = value.type
-    return isinstance(t, TensorType) and t.shape is not None and compute_dtype(t.element) == declared_dtype(t.element)

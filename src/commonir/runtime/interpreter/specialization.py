@@ -20,7 +20,7 @@ from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, check_use, is_not_known, operations_behind
-from commonir.ods.fields import Field, FieldKind
+from commonir.ods.fields import FieldKind
 from commonir.rewrite.expand import append, expand
 from commonir.runtime.instances import is_fixed, static_attributes
 from commonir.runtime.interpreter.operations import data_of_array
@@ -75,7 +75,7 @@ class _OpSpecializations:
     """The cached specializations of one operation."""
 
     def __init__(self, op: Op) -> None:
-        self.may_read = _may_read(op)
+        self.may_read = operands_read(op)
         self.mentions_dims = not all(map(is_fixed, op.stored_attributes.values()))
         self.by_key: OrderedDict[object, Specialization] = OrderedDict()
 
@@ -137,17 +137,14 @@ def _copied_regions(op: Op) -> dict[str, Region]:
     return {name: region.take() for name, region in zip(names, copied.regions, strict=False)}
 
 
-def _may_read(op: Op) -> list[int]:
-    return [n for n, f in enumerate(op.operand_fields()) if reads_elements(f)]
+def operands_read(op: Op) -> list[int]:
+    """Returns the positions of operands on whose elements the semantics of an operation may depend."""
+    fields = enumerate(op.operand_fields())
+    return [n for n, f in fields if f.by_value or f.constant or f.kind is FieldKind.PARAMETER]
 
 
 def _is_small(x: object) -> bool:
     return is_array(x) and x.size <= KNOWN_ELEMENTS
-
-
-def reads_elements(field: Field) -> bool:
-    """Returns whether the semantics of an operation may depend on the elements of an operand."""
-    return field.by_value or field.constant or field.kind is FieldKind.PARAMETER
 
 
 def _constant(type: Type, array: Array) -> Value:

@@ -254,20 +254,16 @@ class GraphExecutable(WithState):
 
     def _repeated_run(self, inputs: Mapping[str, Array]) -> RepeatedRun | None:
         """Returns the run that was, if it consisted of one graph, without limits and communication."""
-        steps, dims, options = self._steps.get(self._function.body), self._last_dims, self.options
-        only = steps[0] if steps is not None and len(steps) == 1 else None
-        if not isinstance(only, GraphStep) or dims is None:
+        options = self.options
+        if self._last_dims is None or self._function.body not in self._steps:
             return None
         if options.time_limit_seconds is not None or options.communicator is not None:
             return None
-        if not all(only.graph.is_output_new) or not {*only.inputs} <= {*self._inputs}:
+        only = self.only_graph(inputs)
+        if only is None or not all(only.step.graph.is_output_new):
             return None
-        names = dict(zip(self._inputs, self._names, strict=True))
-        values = {v: inputs[n] for v, n in names.items()}
-        dims = block_dims(self._function.body, values, dims)
-        if not only.fits([values[v] for v in only.inputs], dims):
-            return None
-        return repeated_run(self._function, names, inputs, only.inputs, only.outputs, only.graph.run, dims)
+        step, names = only.step, dict(zip(self._inputs, self._names, strict=True))
+        return repeated_run(only.function, names, inputs, step.inputs, step.outputs, step.graph.run, only.dims)
 
     def may_run_directly(self, block: Block) -> bool:
         """Returns whether a block is to be evaluated without graphs: in its first runs preparing takes longer."""
@@ -278,18 +274,16 @@ class GraphExecutable(WithState):
         self.direct_runs[block] = runs + 1 if is_plain else DIRECT_RUNS
         return is_plain
 
-    def _graph_of(self, block: Block) -> GraphStep | None:
-        steps = self.steps_of(block)
-        step = steps[0] if len(steps) == 1 else None
-        return step if isinstance(step, GraphStep) else None
-
     def only_graph(self, inputs: Mapping[str, Array]) -> OnlyGraph | None:
         """Returns the graph that a run with some inputs consists of; None if there is more to it."""
         function = self._function
-        step = self._graph_of(function.body)
-        if step is None or not {*function.outputs} <= {*step.outputs} or not {*step.inputs} <= {*function.inputs}:
+        steps = self.steps_of(function.body)
+        step = steps[0] if len(steps) == 1 else None
+        if not isinstance(step, GraphStep):
             return None
-        bound = bind(function, inputs, self._requirements)
+        if not {*function.outputs} <= {*step.outputs} or not {*step.inputs} <= {*function.inputs}:
+            return None
+        bound = self._bound(inputs)
         values = {v: computed(x, v.type) for v, x in zip(function.inputs, bound.arrays, strict=True)}
         dims = block_dims(function.body, values, bound.dims)
         if not step.fits([values[v] for v in step.inputs], dims):

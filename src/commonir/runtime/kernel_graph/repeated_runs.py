@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Function
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType
 from commonir.runtime.limits import OutOfRange, reporting_out_of_range
-from commonir.runtime.values import compute_dtype, declared_dtype
+from commonir.runtime.values import is_computed_as_declared
 
 Array = NDArray[Any]
 Compute = Callable[[Sequence[Array], Mapping[str, int]], Sequence[Array]]
@@ -64,16 +63,13 @@ def repeated_run(
     compute: Compute,
     dims: Mapping[str, int],
 ) -> RepeatedRun | None:
-    """Returns the run of a graph that has all outputs of a function, in arrays of their own, for arrays of the inputs.
+    """Returns the run of a graph that has all outputs of a function, in arrays of their own, for arrays of the inputs,
+    which are as declared.
 
     None where inputs or outputs are computed in other types than the declared ones, or are not tensors.
     """
     outputs = dict(zip(function.outputs, function.output_names, strict=True))
-    if len(outputs) != len(function.outputs) or not {*outputs} <= {*graph_outputs}:
-        return None
-    if not {*graph_inputs} <= {*names} or not all(_is_computed_as_declared(v) for v in (*names, *outputs)):
-        return None
-    if any(_dtype_of(v) != arrays[n].dtype for v, n in names.items()):
+    if len(outputs) != len(function.outputs) or not all(is_computed_as_declared(v) for v in (*names, *outputs)):
         return None
     return RepeatedRun(
         compute,
@@ -82,12 +78,3 @@ def repeated_run(
         tuple([names[v] for v in graph_inputs]),
         tuple([(n, list(graph_outputs).index(v)) for v, n in outputs.items()]),
     )
-
-
-def _is_computed_as_declared(value: Value) -> bool:
-    t = value.type
-    return isinstance(t, TensorType) and compute_dtype(t.element) == declared_dtype(t.element)
-
-
-def _dtype_of(value: Value) -> np.dtype[Any] | None:
-    return compute_dtype(value.type.element) if isinstance(value.type, TensorType) else None

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from commonir.base.arrays import release_pages
 from commonir.runtime.interpreter.array_functions import convert
-from commonir.runtime.interpreter.evaluation import evaluate_kernel, evaluation_bytes, may_exceed_bits
+from commonir.runtime.interpreter.evaluation import evaluation_bytes, may_exceed_bits
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime, arena_of
 from commonir.runtime.kernel_graph.control import GraphProgram, names_read, walk_parts
-from commonir.runtime.kernel_graph.graph import KernelNode
+from commonir.runtime.kernel_graph.graph import KernelNode, evaluated
 from commonir.runtime.kernel_graph.loop_kernel import loop_kernels
 from commonir.runtime.kernel_graph.sizes import at_sizes
 from commonir.runtime.kernel_graph.timing import OnKernel
@@ -176,7 +176,7 @@ class GraphPlan:
             self.fallbacks.append(f"{'+'.join(name for name, _ in node.origins)}: {reason}")
             extents = {i: n for i, n in node.extents.items() if isinstance(n, int)}
             memory.size_bytes += evaluation_bytes(node.kernel, extents)
-            steps = [partial(self._evaluate, node, extents, out)]
+            steps = [lambda: np.copyto(out, evaluated(node, {r: memory.tensor(r) for r in node.reads}), "unsafe")]
         if may_exceed_bits(node.kernel):
             distance = np.asarray(8 * out.itemsize - node.kernel.dtype.bits, out.dtype)
             steps += [
@@ -184,11 +184,6 @@ class GraphPlan:
                 partial(np.right_shift, out, distance, out=out),
             ]
         return steps
-
-    def _evaluate(self, node: KernelNode, extents: Mapping[str, int], out: Array) -> None:
-        """Computes a node by the interpreter."""
-        arrays = {r: self._arrays[r] if r in self._arrays else self._constants[r] for r in node.reads}
-        np.copyto(out, evaluate_kernel(node.kernel, extents, arrays, compute_dtype), "unsafe")
 
 
 def _buffers(nodes: Sequence[KernelNode], outputs: Sequence[str], memory_limit_bytes: int | None) -> dict[str, Array]:
