@@ -25,6 +25,6 @@ import_members(
         "ranges": (
             "Guard broadcast broadcast_shape names_of_axes piece_extents pieces_by_position ranges resolve shape_of"
         ),
-        "traversal": "Visit children free mapped put replace replace_accesses rewrite walk with_children",
+        "traversal": "Visit children free mapped put reading replace replace_accesses rewrite walk with_children",
     },
 )

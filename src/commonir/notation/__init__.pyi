@@ -60,6 +60,7 @@ from commonir.notation.traversal import children as children
 from commonir.notation.traversal import free as free
 from commonir.notation.traversal import mapped as mapped
 from commonir.notation.traversal import put as put
+from commonir.notation.traversal import reading as reading
 from commonir.notation.traversal import replace as replace
 from commonir.notation.traversal import replace_accesses as replace_accesses
 from commonir.notation.traversal import rewrite as rewrite

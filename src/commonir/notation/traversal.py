@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from commonir.notation.expressions import Access, Apply, Cast, Const, Expr, Fold, Join, Position
+from commonir.notation.expressions import Access, Apply, Cast, Const, Expr, Fold, Join, Position, Tensor
 from commonir.symbolic import Dim, index, names, plain, substitute_indices
 from commonir.symbolic.errors import NotationError
 
@@ -119,6 +119,16 @@ def replace_accesses(e: Expr, new: Callable[[Access], Expr]) -> Expr:
         return new(result) if isinstance(result, Access) else result
 
     return mapped(e, replaced)
+
+
+def reading(e: Expr, names: Mapping[str, str]) -> Expr:
+    """Returns the expression with reads of other tensors in place of some, by the names of these."""
+
+    def renamed(a: Access) -> Access:
+        t = a.tensor
+        return Access(Tensor(names[t.name], t.shape, t.dtype, t.steps), a.at) if t.name in names else a
+
+    return replace_accesses(e, renamed)
 
 
 def put(e: Expr, values: Mapping[str, Dim]) -> Expr:

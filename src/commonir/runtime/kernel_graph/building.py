@@ -30,6 +30,7 @@ from commonir.notation import (
     join,
     lift,
     ranges,
+    reading,
     replace_accesses,
     walk,
     with_extents,
@@ -43,6 +44,8 @@ from commonir.runtime.kernel_graph.graph import (
     KernelNode,
     Origin,
     TensorSpec,
+    axis_extents,
+    copy_of,
     evaluated,
     known_count,
 )
@@ -118,7 +121,7 @@ class GraphBuilder:
             # What is computed has more bits, as if it were read from a tensor of single precision.
             axes = indices("i", len(spec.shape))
             kernel = Kernel(axes, Cast(Tensor(name, spec.shape, f32)[axes], spec.element))
-            extents = {f"i{n}": d for n, d in enumerate(spec.shape)}
+            extents = axis_extents(spec)
             name = self._new_tensor("v", spec)
             self.graph.add(KernelNode(name, kernel, extents, spec))
         self._names[value] = name
@@ -204,7 +207,7 @@ class GraphBuilder:
         if op.form is Form.KERNEL:
             operands = named_operands(op, [given[v] for v in op.operands])
             return [
-                Kernel(k.axes, replace_accesses(k.body, lambda a: _renamed(a, operands)), tuple(extents.items()))
+                Kernel(k.axes, reading(k.body, operands), tuple(extents.items()))
                 for k, extents in zip(derived.kernels, derived.extents, strict=True)
             ]
         names = dict(
@@ -313,17 +316,6 @@ def _is_of_constants(value: Value, depth: int) -> bool:
     if not isinstance(type, TensorType) or not type.is_static or known_count(type.static_shape) > FOLDED_ELEMENTS:
         return False
     return all(known_data(v) is not None or _is_of_constants(v, depth - 1) for v in op.operands)
-
-
-def copy_of(spec: TensorSpec, name: str) -> Kernel:
-    """Returns the kernel of a tensor that is another one."""
-    axes = indices("i", len(spec.shape))
-    return Kernel(axes, Tensor(name, spec.shape, spec.element)[axes])
-
-
-def _renamed(a: Access, names: Mapping[str, str]) -> Access:
-    t = a.tensor
-    return Access(Tensor(names[t.name], t.shape, t.dtype, t.steps), a.at)
 
 
 def _defined(op: Operation) -> Op:

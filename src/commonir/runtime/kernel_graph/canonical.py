@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from commonir.notation import Access, Expr, Fold, Join, Position, Tensor, replace_accesses, rewrite, walk
+from commonir.notation import Access, Expr, Fold, Join, Position, reading, rewrite, walk
 from commonir.runtime.kernel_graph.graph import KernelNode
 from commonir.symbolic import Dim, index, names, substitute_indices
 
@@ -19,16 +19,12 @@ def canonical_key(node: KernelNode) -> Hashable:
     renamed = {name: f"k{n}" for n, name in enumerate(found)}
     tensors = {name: f"t{n}" for n, name in enumerate(node.reads)}
 
-    def with_number(a: Access) -> Expr:
-        t = a.tensor
-        return Access(Tensor(tensors[t.name], t.shape, t.dtype, t.steps), a.at)
-
     body = rewrite(
         node.kernel.body, lambda p: substitute_indices(p, numbers), lambda over: tuple([renamed[name] for name in over])
     )
     axes = tuple([substitute_indices(a, numbers) for a in node.kernel.axes])
     extents = tuple([(renamed[i], n) for i, n in node.extents.items() if i in renamed])
-    return axes, replace_accesses(body, with_number), frozenset(extents), node.spec
+    return axes, reading(body, tensors), frozenset(extents), node.spec
 
 
 def _index_names(node: KernelNode) -> Iterator[str]:

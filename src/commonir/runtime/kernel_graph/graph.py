@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType
-from commonir.notation import Access, Apply, Const, Expr, Fold, Join, Kernel, Position, walk
+from commonir.notation import Access, Apply, Const, Expr, Fold, Join, Kernel, Position, Tensor, indices, walk
 from commonir.runtime.interpreter.evaluation import evaluate_kernel
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, symbols
@@ -134,6 +134,22 @@ class KernelNode:
 
     def __repr__(self) -> str:
         return f"<{self.name} {self.spec.element}{list(self.spec.shape)}>"
+
+
+def copy_of(spec: TensorSpec, name: str) -> Kernel:
+    """Returns the kernel of a tensor that is another one."""
+    axes = indices("i", len(spec.shape))
+    return Kernel(axes, Tensor(name, spec.shape, spec.element)[axes])
+
+
+def copying_node(name: str, source: str, spec: TensorSpec) -> KernelNode:
+    """Returns a node with the elements of another tensor."""
+    return KernelNode(name, copy_of(spec, source), axis_extents(spec), spec, (Origin("copy"),))
+
+
+def axis_extents(spec: TensorSpec) -> dict[str, Dim]:
+    """Returns the extents of indices along the axes of a tensor, which are named as in `copy_of`."""
+    return {f"i{n}": d for n, d in enumerate(spec.shape)}
 
 
 def _dims_inside(body: Expr) -> Iterable[Dim]:

@@ -13,9 +13,9 @@ import numpy as np
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, i32
-from commonir.notation import Access, Dilated, Expr, Kernel, Padded, Tensor, indices, replace_accesses
+from commonir.notation import Access, Dilated, Expr, Kernel, Padded, reading
 from commonir.runtime.kernel_graph.contraction import contraction_of
-from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Origin, TensorSpec
+from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, copying_node
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, names, plain
 
@@ -211,9 +211,9 @@ def _copy_inputs(graph: KernelGraph, last: dict[str, int], borders: dict[str, Bo
     for name in [n for n in graph.inputs if n in contracted and (n in last or n in borders)]:
         # Other graphs of the program may copy it too.
         copy = f"{name} for {graph.users(name)[0]}"
-        node = _copy(graph, copy, name)
+        node = copying_node(copy, name, graph.spec(name))
         for user in [graph.nodes[n] for n in graph.users(name)]:
-            kernel = Kernel(user.kernel.axes, _reading(user.kernel.body, name, copy))
+            kernel = Kernel(user.kernel.axes, reading(user.kernel.body, {name: copy}))
             graph.replace_kernel(user, kernel, user.extents)
         graph.add_first(node)
         if name in last:
@@ -227,22 +227,5 @@ def _copy_outputs(graph: KernelGraph, last: dict[str, int], borders: dict[str, B
     for n, name in enumerate(graph.outputs):
         if name in graph.nodes and (name in last or name in borders):
             copy = f"{name} output {n}"
-            graph.add(_copy(graph, copy, name))
+            graph.add(copying_node(copy, name, graph.spec(name)))
             graph.outputs[n] = copy
-
-
-def _copy(graph: KernelGraph, name: str, source: str) -> KernelNode:
-    spec: TensorSpec = graph.spec(source)
-    axes = indices("i", len(spec.shape))
-    kernel = Kernel(axes, Tensor(source, spec.shape, spec.element)[axes])
-    return KernelNode(name, kernel, {f"i{n}": d for n, d in enumerate(spec.shape)}, spec, (Origin("copy"),))
-
-
-def _reading(body: Expr, name: str, to: str) -> Expr:
-    """Returns an expression that reads another tensor in place of one."""
-
-    def moved(a: Access) -> Access:
-        t = a.tensor
-        return a if t.name != name else Access(Tensor(to, t.shape, t.dtype, t.steps), a.at)
-
-    return replace_accesses(body, moved)

@@ -14,7 +14,7 @@ from commonir.notation import Constraint
 from commonir.ods import Op
 from commonir.ods.traits import Terminator
 from commonir.runtime.interpreter.control import check_depth
-from commonir.runtime.kernel_graph.building import GraphBuilder, Missing, NotAKernel, copy_of, spec_of
+from commonir.runtime.kernel_graph.building import GraphBuilder, Missing, NotAKernel, spec_of
 from commonir.runtime.kernel_graph.control import (
     Branch,
     Choice,
@@ -26,7 +26,7 @@ from commonir.runtime.kernel_graph.control import (
     names_read,
     walk_parts,
 )
-from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Origin, TensorSpec
+from commonir.runtime.kernel_graph.graph import KernelGraph, TensorSpec, copying_node
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim
 
@@ -132,8 +132,7 @@ class ProgramBuilder(GraphBuilder):
         """Returns a new tensor with the elements of another one."""
         spec = self._specs[name]
         copy = self._new_tensor("v", spec)
-        extents = {f"i{n}": d for n, d in enumerate(spec.shape)}
-        self.graph.add(KernelNode(copy, copy_of(spec, self._read(name)), extents, spec, (Origin("copy"),)))
+        self.graph.add(copying_node(copy, self._read(name), spec))
         return copy
 
     # -- branches
