@@ -457,6 +457,11 @@ class Function:
             return
         self.add_line(f"store {value.type} {value.text}, ptr {pointer.text}, align {value.type.bits // 8}")
 
+    def prefetch(self, pointer: LlvmValue) -> None:
+        """Brings a line of memory into the second-level cache; there need not be any memory."""
+        read, level, of_data = [LlvmValue(self, I32, str(n)) for n in (0, 2, 1)]
+        self.call("llvm.prefetch.p0", None, pointer, read, level, of_data)
+
     def atomic_load(self, pointer: LlvmValue, type: LlvmType) -> LlvmValue:
         """Returns an integer or a pointer in memory that another thread may write at the same time."""
         return self.computed(type, f"load atomic {type}, ptr {pointer.text} monotonic, align {type.bits // 8}")

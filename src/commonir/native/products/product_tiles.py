@@ -156,6 +156,19 @@ class Columns(Protocol):
         ...
 
 
+class NextPanel(NamedTuple):
+    """The part of the panel after one that a tile brings into the second-level cache while it adds terms.
+
+    `at` is where the part starts in the panel, which is `offset` elements behind the one before. Each round of terms
+    reads some `vectors`. A processor reads ahead only while a panel is read for the first time: too late for panels
+    that few tiles multiply with, where all constants of a program do not stay in the caches.
+    """
+
+    at: LlvmValue
+    offset: int
+    vectors: int
+
+
 class PlainColumns(NamedTuple):
     """Columns that lie as they are: where the first one is, and how far each index moves it, in elements.
 
@@ -169,6 +182,15 @@ class PlainColumns(NamedTuple):
     steps: tuple[LlvmValue, ...]
     mask: LlvmValue | None = None
     last: LlvmType | None = None
+    following: NextPanel | None = None
+
+    def before_next(self, tile: LlvmValue, tiles: int, terms: int) -> PlainColumns:
+        """Returns the columns for one of some tiles of a packed panel, which has one range of terms."""
+        f, rounds = self.function, UNROLLED_TERMS * self.vectors
+        vectors = -(-rounds // tiles)
+        part = f.intrinsic("umin", tile, f.integer(-(-rounds // vectors) - 1))
+        at = part * (terms // UNROLLED_TERMS * vectors * self.type.lanes)
+        return self._replace(following=NextPanel(at, terms * self.vectors * self.type.lanes, vectors))
 
     def type_of(self, n: int) -> LlvmType:
         """Returns the type of a vector; see `Columns`."""
@@ -190,6 +212,11 @@ class PlainColumns(NamedTuple):
 
     def neighbours(self, depth: int, k: LlvmValue, count: int) -> Sequence[Columns]:
         """Returns the columns at some values of an index; see `Columns`."""
+        if self.following is not None and count == UNROLLED_TERMS:
+            f, lanes, (start, offset, vectors) = self.function, self.type.lanes, self.following
+            at = start + k * (vectors * lanes // UNROLLED_TERMS)
+            for n in range(vectors):
+                f.prefetch(f.element_beside(self.pointer, at, offset + n * lanes, self.type.scalar))
         return [self.moved(depth, k + n) for n in range(count)]
 
     def vector(self, n: int) -> LlvmValue:

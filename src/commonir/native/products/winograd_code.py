@@ -305,11 +305,13 @@ class WinogradCode:
                 self._panel(left, right, out, j, vectors)
 
     def _panel(self, left: LlvmValue, right: LlvmValue, out: LlvmValue, j: LlvmValue, vectors: int) -> None:
-        f, rows = self._f, self.tile.rows
-        pointer = f.element(right, j * self._w.count(self._w.channel), F32.scalar)
+        f, rows, channels = self._f, self.tile.rows, self._w.count(self._w.channel)
+        pointer = f.element(right, j * channels, F32.scalar)
         columns = PlainColumns(f, self._type, pointer, vectors, (f.integer(vectors * self._lanes),))
-        with f.loop(f.integer(0), f.integer(-(-self._block // rows))) as n:
-            self._tile(left, columns, f.element(out, j, F32.scalar), f.part_start(n, rows, self._block))
+        tiles = -(-self._block // rows)
+        with f.loop(f.integer(0), f.integer(tiles)) as n:
+            of_tile = columns.before_next(n, tiles, channels)
+            self._tile(left, of_tile, f.element(out, j, F32.scalar), f.part_start(n, rows, self._block))
 
     def _tile(self, left: LlvmValue, columns: Columns, out: LlvmValue, i: LlvmValue) -> None:
         f, lanes = self._f, self._lanes
