@@ -34,6 +34,7 @@ from commonir.native.products.product_tiles import (
 )
 from commonir.native.products.stored_columns import Pointers, StoredColumns, columns_of
 from commonir.notation import Apply, walk
+from commonir.runtime.kernel_graph.buffers import ALIGNMENT
 from commonir.runtime.kernel_graph.factors import Factor
 from commonir.symbolic import Dim, ceil_div, element_count, index
 
@@ -45,6 +46,9 @@ SMALL_PANELS = 1 << 18
 
 TURNING_PANELS = range(1 << 17, 1 << 21)
 """Bytes of all panels for which it pays to begin at either end: a part of them stays in the second-level cache."""
+
+PREFETCHED_TERMS = range(64, 1025)
+"""The terms of a single row that is fetched before it is multiplied: as many as the nearest cache has room for."""
 
 MANY_TILES = 8
 """Tiles of rows from which on that pays."""
@@ -223,6 +227,7 @@ class ContractionCode:
         n = self._code.size(extent)
         full = f.integer(extent // step) if isinstance(extent, int) else f.binary("sdiv", "sdiv", n, step)
         in_full, in_rest = units.split(full * tiles)
+        self._prefetch_row()
         if full.number != 0:
             with in_full.loop(full, tiles) as (p, rows):
                 panel = self._in_turn(p, *in_full.range(full))
@@ -241,6 +246,18 @@ class ContractionCode:
             with f.when(whole.compare("slt", n)):
                 mask = f.first_lanes(f.cast("trunc", n - whole, "i32"), lanes)
                 self._panel(whole, 1, self._whole._replace(mask=mask), in_rest, packed_pointer)
+
+    def _prefetch_row(self) -> None:
+        """Fetches a row that is multiplied alone, all at once: in a loop other processors have just written it."""
+        f, plan, terms = self._f, self._plan, self._plan.terms
+        if self._rows != 1 or plan.batch or not isinstance(terms, int) or terms not in PREFETCHED_TERMS:
+            return
+        if len(plan.sums) != 1 or plan.left.steps[plan.sums[0]] != 1:
+            return
+        row = f.element(self._code.buffer(plan.left.name).pointer, self._start(plan.left), self.left_type)
+        step = ALIGNMENT * 8 // LlvmType(self.left_type).bits
+        for n in range(0, terms, step):
+            f.prefetch(f.element(row, f.integer(n), self.left_type))
 
     def _in_turn(self, panel: LlvmValue, first: LlvmValue, end: LlvmValue) -> LlvmValue:
         """Returns the panel of a range to compute: every other of neighbouring left factors begins at the last one.
