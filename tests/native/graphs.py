@@ -24,6 +24,7 @@ from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
 from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
+from commonir.runtime.kernel_graph.joined_memory import join_in_place
 from commonir.runtime.kernel_graph.layouts import assign_layouts, memory_dtype
 from commonir.runtime.kernel_graph.quantized_factors import use_integer_products
 from commonir.runtime.kernel_graph.splitting import split_folds
@@ -67,15 +68,19 @@ class GuardedCode:
         use_strips(graph, self._layouts)
         use_window_strips(graph, self._layouts, target.lanes())
         use_bytes(graph, self._layouts, target)
+        join_in_place(graph, self._layouts)
         self._code = code_of(graph, self._layouts, target)
         self._constants = constants_of(self._code)
         self._library = loaded_code(object_code(self._code.text, target), target)
+        # Of the tensors that lie in no other one.
+        self._memories: dict[str, Array] = {}
 
     def run(self, arrays: Mapping[str, Array], dims: Mapping[str, int], side: Side, threads: int = 1) -> list[Array]:
         """Returns the outputs. Raises: OutOfRange for a position read from data that is outside of its tensor."""
         code, graph = self._code, self._graph
         memory = GuardedMemory()
         tensors: dict[str, Array] = {}
+        self._memories = {}
         table = np.zeros(len(code.tensors), np.int64)
         for n, name in enumerate(code.tensors):
             tensors[name] = self._tensor(name, arrays, dims, memory, side)
@@ -101,10 +106,14 @@ class GuardedCode:
             return memory.copy(np.ascontiguousarray(self._constants[name]), side)
         if name not in self._graph.nodes:
             return memory.copy(arrays[name], side)
-        spec, layout = self._graph.nodes[name].spec, self._layouts[name]
-        flat = memory.array((evaluate(layout.size, dims),), memory_dtype(layout, spec.element), side)
-        if layout.border_byte is not None:
-            flat[...] = layout.border_byte
+        spec, layout, whole = self._graph.nodes[name].spec, self._layouts[name], self._graph.memory_of(name)
+        if whole not in self._memories:
+            flat = memory.array((evaluate(layout.size, dims),), memory_dtype(layout, spec.element), side)
+            border = self._layouts[whole].border_byte
+            if border is not None:
+                flat[...] = border
+            self._memories[whole] = flat
+        flat = self._memories[whole]
         steps = [evaluate(s, dims) * flat.itemsize for s in layout.strides]
         shape = [evaluate(d, dims) for d in spec.shape]
         return np.lib.stride_tricks.as_strided(flat[evaluate(layout.offset, dims) :], shape, steps)

@@ -322,9 +322,9 @@ class _EntryWriter:
         return out
 
     def _tensor(self, name: str, sources: Mapping[str, LlvmValue], dims: KernelCode) -> LlvmValue:
-        """Returns the pointer to the first element of a tensor, behind its border."""
+        """Returns the pointer to the first element of a tensor, behind its border or inside of another one."""
         t = next((t for t in self._program.intermediates if t.name == name), None)
-        if t is None or t.border is None:
+        if t is None or t.offset == 0:
             return sources[name]
         return self._f.element(sources[name], dims.size(t.offset), storage_of(t.dtype))
 

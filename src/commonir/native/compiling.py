@@ -20,6 +20,7 @@ from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES
 from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.control import GraphProgram, Loop, walk_parts
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
+from commonir.runtime.kernel_graph.joined_memory import join_in_place
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.runtime.kernel_graph.quantized_factors import use_integer_products
 from commonir.runtime.kernel_graph.splitting import split_folds
@@ -62,6 +63,7 @@ def generated_program(program: GraphProgram, target: Target) -> GeneratedProgram
         use_strips(graph, layouts)
         use_window_strips(graph, layouts, target.lanes())
         use_bytes(graph, layouts, target)
+        join_in_place(graph, layouts)
         writer.add(graph, layouts, dict(zip(before, graph.outputs, strict=True)))
     code = writer.code()
     memory = MemoryOfProgram(program, code)

@@ -56,8 +56,9 @@ from commonir.notation import Expr
 from commonir.runtime.kernel_graph.canonical import canonical_key
 from commonir.runtime.kernel_graph.control import GraphProgram, program_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips, TensorSpec
+from commonir.runtime.kernel_graph.joined_memory import pieces_to_compute
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of, memory_dtype
-from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified, vector_axis
+from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, simplified, vector_axis
 from commonir.symbolic import Dim, names
 
 Array = NDArray[Any]
@@ -169,7 +170,7 @@ class ProgramWriter:
         decode_factors(graph, self.layouts, self.integer_terms, self.target)
         pack_codes(graph)
         first = len(self._calls)
-        self._calls += [self._call(node) for node in graph.nodes.values()]
+        self._calls += [self._call(node) for node in graph.nodes.values() if self._is_computed(node)]
         self._ranges[graph] = range(first, len(self._calls))
         self._layouts[graph] = self.layouts
         self.constants.update(graph.constants)
@@ -201,6 +202,10 @@ class ProgramWriter:
             self._stored,
         )
 
+    def _is_computed(self, node: KernelNode) -> bool:
+        """Returns whether there is anything to compute for a node: not for a join whose parts are in their places."""
+        return node.strips is not None or bool(pieces_to_compute(self.graph, node, self.layouts))
+
     def _call(self, node: KernelNode) -> KernelCall:
         """Returns the call that computes a node; a function is added if no equal one is there."""
         if node.strips is not None:
@@ -214,7 +219,9 @@ class ProgramWriter:
     def _function_of(self, node: KernelNode) -> _KernelFunction:
         """Returns the function that computes a node, which is added if no equal one is there."""
         storage = tuple([self._storage_key(name) for name in _operands(node)])
-        key = canonical_key(node), storage, self.integer_terms.in_kernel(node.kernel.body)
+        memory = self.graph.memory_of(node.name)
+        inside = tuple([self.graph.memory_of(read) == memory for read in node.reads])
+        key = canonical_key(node), storage, inside, self.integer_terms.in_kernel(node.kernel.body)
         function = self._functions_by_key.get(key)
         if function is None:
             checks = len(self.checks)
@@ -332,7 +339,7 @@ class _NodeWriter:
         self.tensors: dict[str, ConstantForm | None] = {}
         self._pointers: dict[str, LlvmValue] = {}
         out = self._buffer(node.name)
-        pieces = loop_kernels(node.kernel, node.extents, out.layout)
+        pieces = pieces_to_compute(writer.graph, node, writer.layouts)
         parts = [part for piece in pieces for part in self._parts(piece, node.reads)]
         cost = sum([part.cost for part in parts])
         self.division = WorkDivision(first, last, is_divided=is_worth_dividing(cost))

@@ -36,6 +36,8 @@ class MemoryOfProgram:
         # Tensors with memory of their own that are computed, with their layouts.
         self._stored: dict[str, tuple[MemoryLayout, TensorSpec]] = {}
         self._moved: set[str] = set()
+        # Tensors that lie in the memory of others, and these.
+        self._wholes: dict[str, str] = {}
         self._visit(program.parts)
         outputs = {code.tensor(name) for name in program.outputs}
         for name in outputs:
@@ -44,6 +46,9 @@ class MemoryOfProgram:
             for source in sources:
                 if source in self._last:
                     self._last[source] = max(self._last[source], self._last[name])
+        for part, whole in self._wholes.items():
+            self._first[whole] = min(self._first[whole], self._first[part])
+            self._last[whole] = max(self._last[whole], self._last[part])
         self.intermediates = self._intermediates(outputs)
 
     def lifetime(self, name: str) -> Lifetime:
@@ -73,6 +78,7 @@ class MemoryOfProgram:
 
     def _visit_graph(self, graph: KernelGraph) -> None:
         layouts = self._code.layouts[graph]
+        self._wholes.update(graph.wholes)
         for name, node in graph.nodes.items():
             self._define(name)
             self._stored[name] = layouts[name], node.spec
@@ -136,7 +142,7 @@ class MemoryOfProgram:
         # For each layout with a border the memories so far, and the last time that each is needed.
         bordered: dict[tuple[MemoryLayout, np.dtype[np.generic]], dict[str, int]] = {}
         for name, (layout, spec) in self._stored.items():
-            if name in outputs or name in self._moved:
+            if name in outputs or name in self._moved or name in self._wholes:
                 continue
             dtype, lifetime, memory = memory_dtype(layout, spec.element), self.lifetime(name), name
             if layout.has_border:
@@ -145,4 +151,7 @@ class MemoryOfProgram:
                 known[memory] = lifetime.last
                 lifetime = always
             out.append(Intermediate(name, dtype, layout.size, layout.offset, lifetime, layout.border_byte, memory))
+        wholes = {t.name: t for t in out}
+        for part, name in self._wholes.items():
+            out.append(wholes[name]._replace(name=part, offset=self._stored[part][0].offset, border=None))
         return tuple(out)

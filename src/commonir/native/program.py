@@ -65,9 +65,10 @@ class ProgramTensor(NamedTuple):
 class Intermediate(NamedTuple):
     """A tensor in the arena: the number of its elements with those of a border, and the position of the first one.
 
-    Tensors may share memory if their lifetimes are disjoint. That of one with a border
-    is filled with a byte before the first run of some sizes, and is shared only with tensors that have the same border
-    at the same place: these name the same `memory`, which is alive always. The byte is `border`, None without one.
+    Tensors may share memory if their lifetimes are disjoint. Those with the same `memory` lie there together, and have
+    its size and lifetime: parts of a tensor with the whole, and tensors that have the same border at the same place.
+    The memory of a border is filled with a byte before the first run of some sizes, and is alive always. The byte is
+    `border`, None without one.
     """
 
     name: str

@@ -184,11 +184,17 @@ class KernelGraph:
         self.outputs: list[str] = []
         # Nodes whose tensor is memory that each round of a loop writes.
         self.written: set[str] = set()
+        # Nodes that lie in the memory of another one, and this one.
+        self.wholes: dict[str, str] = {}
         self._users: dict[str, dict[str, None]] = {}
 
     def spec(self, name: str) -> TensorSpec:
         """Returns the shape and element type of an input or a node."""
         return self.inputs[name] if name in self.inputs else self.nodes[name].spec
+
+    def memory_of(self, name: str) -> str:
+        """Returns the tensor in whose memory a tensor lies."""
+        return self.wholes.get(name, name)
 
     def users(self, name: str) -> list[str]:
         """Returns the names of the nodes that read a tensor."""

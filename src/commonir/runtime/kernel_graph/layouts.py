@@ -30,7 +30,8 @@ BYTES_BEHIND = 3
 class MemoryLayout(NamedTuple):
     """Where elements lie: distances along each axis and the position of the first one, in elements, and all of them.
 
-    `order` are the axes from the longest distance to 1. Of integers that lie in bytes, `base` is the one of byte 0.
+    `order` are the axes from the longest distance to 1. The tensor `is_part` of another one if it lies in the memory of
+    that: `offset` and `size` are about the whole. Of integers that lie in bytes, `base` is the one of byte 0.
     """
 
     strides: tuple[Dim, ...]
@@ -38,6 +39,7 @@ class MemoryLayout(NamedTuple):
     size: Dim
     border: Border
     order: tuple[int, ...]
+    is_part: bool = False
     base: int | None = None
 
     def in_bytes(self, base: int) -> MemoryLayout:
@@ -52,7 +54,7 @@ class MemoryLayout(NamedTuple):
     @property
     def is_row_major(self) -> bool:
         """Whether elements lie one after another in row-major order."""
-        return self.order == tuple(range(len(self.order))) and not self.has_border
+        return self.order == tuple(range(len(self.order))) and not self.has_border and not self.is_part
 
     @property
     def has_border(self) -> bool:
