@@ -70,7 +70,7 @@ class MachineCode:
         self._falls_back = falls_back
 
     def missing(self, body: Expr) -> str:
-        """Returns what of the expression of a kernel has no machine code, "" if all has."""
+        """Returns the part of the expression of a kernel that has no machine code, "" if all has."""
         return missing_code(body)
 
     def prepare(self, program: GraphProgram) -> CompiledGraph | None:

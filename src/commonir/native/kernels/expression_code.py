@@ -71,7 +71,7 @@ class Scratch:
 
 
 def missing_code(body: Expr) -> str:
-    """Returns what of the expression of a kernel has no machine code, "" if all has."""
+    """Returns the part of the expression of a kernel that has no machine code, "" if all has."""
     for e in walk(body):
         if e.dtype.kind not in ("bool", "int", "uint", "float"):
             return f"elements of type {e.dtype}"

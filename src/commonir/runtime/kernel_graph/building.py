@@ -75,7 +75,7 @@ class NotAKernel(Exception):
 
 
 Missing = Callable[[Expr], str]
-"""Returns what of an expression a back end cannot compute, "" if it can compute all."""
+"""Returns the part of an expression that a back end cannot compute, "" if it can compute all."""
 
 
 class GraphBuilder:

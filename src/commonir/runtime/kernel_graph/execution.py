@@ -91,7 +91,7 @@ class BackEnd(Protocol):
     """Runs programs of graphs."""
 
     def missing(self, body: Expr) -> str:
-        """Returns what of the expression of a kernel cannot be computed, "" if all can."""
+        """Returns the part of the expression of a kernel that cannot be computed, "" if all can."""
         ...
 
     def prepare(self, program: GraphProgram) -> PreparedGraph | None:
