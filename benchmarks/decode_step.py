@@ -1,7 +1,8 @@
 """One step of a language model with its weights in single precision and compressed, against onnxruntime.
 
 The compressed variants are made from an ONNX file with weights in single precision: half precision with a conversion,
-int8 with a scale for each column, int4 with a scale for each 32 terms, and tables of 16 and of 256 numbers.
+int8 with a scale for each column, int4 with a scale for each 32 terms, tables of 16 and of 256 numbers, and matrices of
+which half or three quarters of the elements are zeros.
 Each engine runs each variant in a process of its own, on one thread. Printed are the CPU times (the tenth percentile of
 the rounds), how much faster each is than the same engine in single precision, the bytes of the file, the memory that a
 process holds after its last run, files apart, and the most that it held.
@@ -93,6 +94,12 @@ def palette(name: str, w: Array, bits: int = 4) -> tuple[list[onnx.TensorProto],
     ]
 
 
+def sparse(name: str, w: Array, zeros: float) -> tuple[list[onnx.TensorProto], Nodes]:
+    """Returns a matrix in single precision without its smallest numbers."""
+    least = np.quantile(np.abs(w).reshape(-1)[:: max(1, w.size >> 18)], zeros)
+    return [_tensor(name, np.where(np.abs(w) < least, np.float32(0), w))], []
+
+
 Compress = Callable[[str, Array], tuple[list[onnx.TensorProto], Nodes]]
 
 FORMS: Mapping[str, Compress | None] = {
@@ -102,6 +109,8 @@ FORMS: Mapping[str, Compress | None] = {
     "int4": int4,
     "palette": palette,
     "palette8": partial(palette, bits=8),
+    "sparse50": partial(sparse, zeros=0.5),
+    "sparse75": partial(sparse, zeros=0.75),
 }
 
 

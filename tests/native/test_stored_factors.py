@@ -17,12 +17,13 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i4, i8, i64, u1, u2, u3, u4, u6, u8
+from commonir.ir.types import ElementType, TensorType, bf16, boolean, f16, f32, i4, i8, i64, u1, u2, u3, u4, u6, u8
 from commonir.llvm.compiler import host_target
 from commonir.llvm.target import Target
 from commonir.native.compiling import constants_of
 from commonir.native.graph_code import code_of
 from commonir.runtime.kernel_graph.layouts import assign_layouts
+from commonir.symbolic import Dim, symbol
 
 from tests.native.graphs import graph_of, run_guarded
 from tests.oracles import require_package
@@ -190,6 +191,40 @@ def test_constants_are_held_as_they_are_stored(form: str) -> None:
     code = code_of(graph, assign_layouts(graph), host_target())
     held = sum([a.nbytes for a in constants_of(code).values()])
     assert held * 8 <= 1.15 * weights.bits * k * n
+
+
+@pytest.mark.fast_every(5)
+@pytest.mark.parametrize("width", TARGETS)
+@pytest.mark.parametrize("is_transposed", [False, True])
+@pytest.mark.parametrize(("rows", "m"), [(1, 1), (5, 5), (40, 40), (symbol("m"), 40)])
+@pytest.mark.parametrize(("element", "bits"), [(f32, 17), (f16, 9), (i8, 5)])
+def test_sparse_constants_are_held_as_masks_and_numbers(
+    element: ElementType, bits: int, rows: Dim, m: int, is_transposed: bool, width: str
+) -> None:
+    k, n = 210, 93
+    holds = RANDOM.permutation(k * n).reshape(k, n) < k * n // 2
+    numbers = codes(i8, (k, n)) if element is i8 else RANDOM.standard_normal((k, n)).astype(dtype_of(element.name))
+    w = np.where(holds, numbers, 0)
+
+    def build(v: Value) -> Value:
+        mask, dense = [a.T if is_transposed else a for a in (holds, w)]
+        y = core.cast(core.sparse_to_dense(constant(mask, boolean), constant(dense[mask], element)), f32)
+        return core.relu(core.matmul(v, y, False, is_transposed))
+
+    x = RANDOM.standard_normal((m, k)).astype(np.float32)
+    graph = graph_of(program(build, {"x": TensorType(f32, (rows, k))}))
+    assert graph is not None
+    target = TARGETS[width](host_target())
+    dims = {} if rows == m else {"m": m}
+    (actual,) = run_guarded(graph, target, dict.fromkeys(graph.inputs, x), dims, "after" if m > 1 else "before")
+    expected = np.maximum(x.astype(np.float64) @ w.astype(np.float64), 0)
+    np.testing.assert_allclose(actual, expected, atol=2e-6 * k * np.abs(w).max(), rtol=0)
+    code = code_of(graph, assign_layouts(graph), target)
+    held = sum([a.nbytes for a in constants_of(code).values()])
+    if "mask.expand" in code.text:
+        assert held * 8 <= 1.15 * bits * k * n
+    else:
+        assert width != "host" or not target.has("avx512vbmi2")
 
 
 @pytest.mark.parametrize("width", TARGETS)

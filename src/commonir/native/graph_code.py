@@ -42,6 +42,7 @@ from commonir.native.products.integer_products import (
 from commonir.native.products.pair_products import PairContractionCode, packed_pairs, uses_pairs
 from commonir.native.products.product_tiles import Tile
 from commonir.native.products.residues import split_residues, with_residue_axes
+from commonir.native.products.sparse_panels import is_sparse
 from commonir.native.products.stored_factors import Part, StoredFactor, Table, decoded_arrays
 from commonir.native.products.winograd_code import (
     WinogradCode,
@@ -274,7 +275,7 @@ class ProgramWriter:
         """Returns the properties of a tensor that the code of a node depends on, besides the kernel."""
         constant = self.graph.constants.get(name)
         if constant is not None:
-            return constant.shape, constant.dtype
+            return constant.shape, constant.dtype, is_sparse(constant)
         return self.layouts[name], self.specs[name].element
 
     def _written(self, node: KernelNode) -> _KernelFunction:

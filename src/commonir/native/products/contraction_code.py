@@ -371,6 +371,7 @@ class ContractionCode:
                     f.store(x, f.element(panel, k * inside + n * lanes, F32.scalar))
 
         panel = self._scratch_panel(columns.vectors)
+        columns.begin()
         add(columns, 0, panel)
         return panel
 
@@ -401,6 +402,8 @@ class ContractionCode:
         else:
             left = [LeftRow(f.element(base, self._row_address(p), self.left_type)) for p in positions]
         terms = [TermRange(*map(self._code.size, (r.extent, r.left_step))) for r in self._runs]
+        if isinstance(columns, StoredColumns):
+            columns.begin()
         tile = ProductTile(f, self.multiply_add, self.sum_type, self.left_type)
         for position, of_row in zip(positions, tile.sums(left, columns, terms), strict=True):
             self._finish(position, j, self.corrected(of_row, columns), last)

@@ -17,6 +17,7 @@ from commonir.native.products.product_tiles import (
     Tile,
     in_panels,
 )
+from commonir.native.products.sparse_panels import is_sparse
 from commonir.native.products.stored_factors import StoredFactor, stored_factor
 from commonir.notation import Access, Expr, Fold, children, free
 from commonir.runtime.kernel_graph.contraction import factor_read, is_stored, roles_of, summed_products
@@ -109,7 +110,7 @@ def plan_of(kernel: LoopKernel, layouts: Layouts, constants: Mapping[str, Array]
     if len(products) < len(folds):
         return None
     for fold, factors in products:
-        plan = _plan(kernel, fold, factors, layouts, constants, target)
+        plan = _plan(kernel, fold, factors, layouts, constants, target, may_be_sparse=len(products) == 1)
         if plan is None or (plans and not _differs_in_start(plan, plans[0])):
             return None
         plans.append(plan)
@@ -159,6 +160,8 @@ def _plan(
     layouts: Layouts,
     constants: Mapping[str, Array],
     target: Target,
+    *,
+    may_be_sparse: bool,
 ) -> Plan | None:
     column = kernel.axes[-1]
     first, factor = ordered_factors(factors, column)
@@ -182,13 +185,24 @@ def _plan(
         return None
     if is_plain:
         assert isinstance(right, Access)
+        if may_be_sparse and right.tensor.name in constants and is_sparse(constants[right.tensor.name]):
+            b_of_parts = Factor("", 0, dict.fromkeys(free(right), 1))
+            sparse = _with_stored(plan._replace(right=b_of_parts), right, constants, target)
+            if sparse is not None:
+                return sparse
         first_column, count = _columns_of(right, column, kernel.extents[column])
         b = b._replace(start=b.start - first_column * b.steps[column])
         return plan._replace(right=b, first_column=first_column, column_count=count)
-    if any(i in b.steps for i in plan.batch):
+    return _with_stored(plan, right, constants, target)
+
+
+def _with_stored(plan: Plan, right: Expr, constants: Mapping[str, Array], target: Target) -> Plan | None:
+    """Returns a plan that reads the right factor as it is stored; None where that does not pay."""
+    if any(i in plan.right.steps for i in plan.batch):
         return None
-    has_one_row = all(kernel.extents[i] == 1 for i in plan.rows)
-    stored = stored_factor(right, plan.sums, column, kernel.extents, target, has_one_row=has_one_row)
+    extents = plan.kernel.extents
+    has_one_row = all(extents[i] == 1 for i in plan.rows)
+    stored = stored_factor(right, plan.sums, plan.column, extents, target, constants, has_one_row=has_one_row)
     return None if stored is None else plan._replace(stored=stored)
 
 

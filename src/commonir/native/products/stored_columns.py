@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from commonir.llvm.element_code import loaded_value
 from commonir.llvm.llvm_ir import F32, I32, Function, LlvmType, LlvmValue
 from commonir.llvm.scalar_functions import applied, converted, register_type
 from commonir.native.products.product_tiles import UNROLLED_TERMS, Columns
+from commonir.native.products.sparse_panels import MASK, Cursor, panel_at
 from commonir.native.products.stored_factors import PERMUTED, Part, StoredFactor, Table
 from commonir.notation import Apply, Cast, Const, Expr
 
@@ -23,7 +25,7 @@ class StoredColumns:
 
     `pointers` are those to the parts there, and to tables. `values` are what was computed for outer indices, by
     expression and number of the vector, `words` hold the codes of the term and its neighbours, and `numbers` what was
-    looked up for all of them.
+    looked up for all of them. `cursors` are in the numbers of sparse parts, which are read once for each term in order.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class StoredColumns:
         words: Values,
         numbers: dict[tuple[Expr, int], list[LlvmValue]],
         term: int = 0,
+        cursors: Mapping[Part, Cursor] = MappingProxyType({}),
     ) -> None:
         self._f = function
         self._lanes = lanes
@@ -47,6 +50,12 @@ class StoredColumns:
         self._words = words
         self._numbers = numbers
         self._term = term
+        self._cursors = cursors
+
+    def begin(self) -> None:
+        """Adds what precedes the first term of sums."""
+        for cursor in self._cursors.values():
+            cursor.begin()
 
     @property
     def vectors(self) -> int:
@@ -107,7 +116,16 @@ class StoredColumns:
                     words[p.expr, n] = f.load(pointer, LlvmType(p.storage, self._lanes))
         return [
             StoredColumns(
-                f, self._lanes, self._factor, self._count, self._moved(depth, k + u), self._values, words, numbers, u
+                f,
+                self._lanes,
+                self._factor,
+                self._count,
+                self._moved(depth, k + u),
+                self._values,
+                words,
+                numbers,
+                u,
+                self._cursors,
             )
             for u in range(count)
         ]
@@ -125,6 +143,8 @@ class StoredColumns:
         return LlvmType("i8", 4 * self._lanes)
 
     def _width(self, part: Part) -> int:
+        if part.is_sparse:
+            return self._count
         return self._count * self._lanes if part.has_columns else 1
 
     def _moved(self, depth: int, k: LlvmValue) -> Pointers:
@@ -133,13 +153,13 @@ class StoredColumns:
         for p in self._factor.parts:
             step = self._factor.steps(p)[depth] * self._width(p)
             if step and not (p.codes_in_word > 1 and depth == p.depth):
-                out[p] = self._f.element(out[p], k * step, p.storage)
+                out[p] = self._f.element(out[p], k * step, MASK if p.is_sparse else p.storage)
         return out
 
     def _with_constants(self, pointers: Pointers, values: Values, depth: int) -> StoredColumns:
         """Returns columns that have computed what depends on the index of a depth, and on no inner one."""
         factor = self._factor
-        out = StoredColumns(self._f, self._lanes, factor, self._count, pointers, values, {}, {})
+        out = StoredColumns(self._f, self._lanes, factor, self._count, pointers, values, {}, {}, cursors=self._cursors)
         if depth < factor.innermost:
             for e in factor.constant_parts():
                 if factor.depth(e) == depth:
@@ -173,6 +193,9 @@ class StoredColumns:
         if part.codes_in_word > 1:
             code = self._code(part, n, is_masked=True)
             return f.cast("trunc", code, register_type(part.expr.dtype))
+        if part.is_sparse:
+            mask = f.load(f.element(self._pointers[part], f.integer(n), MASK), LlvmType(MASK))
+            return loaded_value(f, self._cursors[part].next_vector(f, mask), part.expr.dtype)
         lanes = self._lanes if part.has_columns else 1
         at = f.integer(n * lanes if part.has_columns else 0)
         x = f.load(f.element(self._pointers[part], at, part.storage), LlvmType(part.storage, lanes))
@@ -270,11 +293,14 @@ def columns_of(
     f: Function, lanes: int, factor: StoredFactor, vectors: int, pointers: Pointers, j: LlvmValue
 ) -> StoredColumns:
     """Returns the columns of a panel, from a column on; `pointers` are those to all panels, and to tables."""
-    here = dict(pointers)
+    here, cursors = dict(pointers), dict[Part, Cursor]()
     for p in factor.parts:
-        if p.has_columns:
+        if p.is_sparse:
+            columns = factor.extents[factor.column]
+            here[p], cursors[p] = panel_at(f, here[p], p.storage, j, factor.elements(p), columns)
+        elif p.has_columns:
             here[p] = f.element(here[p], j * factor.elements(p), p.storage)
     for t in factor.tables:
         if t.vectors:
             here[t] = f.element(here[t], j * t.registers, F32.scalar)
-    return StoredColumns(f, lanes, factor, vectors, here, {}, {}, {}).prepared()
+    return StoredColumns(f, lanes, factor, vectors, here, {}, {}, {}, cursors=cursors).prepared()

@@ -20,6 +20,7 @@ from commonir.ir.types import ElementType, i32
 from commonir.llvm.scalar_functions import NotCompiled
 from commonir.llvm.target import Target
 from commonir.native.products.product_tiles import in_panels
+from commonir.native.products.sparse_panels import LEAST_ZEROS, expands, is_sparse, sparse_panels
 from commonir.notation import Access, Apply, Cast, Const, Expr, Kernel, Tensor, free, index, lift, replace, walk
 from commonir.runtime.interpreter.evaluation import evaluate_kernel, rounds_to_half
 from commonir.runtime.kernel_graph.factors import elements_of, factor_of
@@ -60,7 +61,8 @@ class Part(NamedTuple):
 
     Of codes, `codes` is the number of different ones, else it is 0. `storage` is the LLVM type in memory. `depth` is
     the number of the innermost summed index that it depends on, -1 if there is none. `in_planes` says that the codes
-    are those of a table that is looked up by bytes, in the order in which those are joined.
+    are those of a table that is looked up by bytes, in the order in which those are joined. `is_sparse` says that only
+    numbers that are not zero are held (`sparse_panels.py`).
     """
 
     expr: Expr
@@ -69,6 +71,7 @@ class Part(NamedTuple):
     depth: int
     has_columns: bool
     in_planes: bool = False
+    is_sparse: bool = False
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -159,7 +162,8 @@ class StoredFactor(NamedTuple):
     @property
     def key(self) -> Hashable:
         """A key of what its parts hold."""
-        return self.inside, self.between, self.behind, self.sums, self.column, tuple(self.extents.items())
+        sparse = tuple([p.is_sparse for p in self.parts])
+        return self.inside, self.between, self.behind, self.sums, self.column, tuple(self.extents.items()), sparse
 
     @property
     def innermost(self) -> int:
@@ -182,7 +186,7 @@ class StoredFactor(NamedTuple):
     @property
     def is_costly(self) -> bool:
         """Whether decoding an element takes as long as several products."""
-        return any(p.in_planes for p in self.parts)
+        return any(p.in_planes or p.is_sparse for p in self.parts)
 
     def part(self, e: Expr) -> Part | None:
         """Returns the part that an expression is."""
@@ -234,6 +238,8 @@ class StoredFactor(NamedTuple):
             matrix = _in_planes(matrix)
         columns = matrix.shape[-1] if part.has_columns else 1
         matrix = matrix.reshape(-1, columns)
+        if part.is_sparse:
+            return sparse_panels(matrix, vectors)
         return in_panels(matrix, vectors, lanes) if part.has_columns else matrix.reshape(-1)
 
     def _matrix(self, part: Part, arrays: Arrays) -> Array:
@@ -314,12 +320,14 @@ def stored_factor(
     column: str,
     extents: Mapping[str, Dim],
     target: Target,
+    arrays: Arrays,
     *,
     has_one_row: bool,
 ) -> StoredFactor | None:
     """Returns how an expression of constants is read as it is stored; None where that does not pay.
 
-    With one row there are registers for the sums of a block besides those of all terms.
+    With one row there are registers for the sums of a block besides those of all terms. The number of zeros in `arrays`
+    decides whether others alone are held.
     """
     sizes = {i: n for i in (*sums, column) if isinstance(n := extents[i], int)}
     if len(sizes) < len(sums) + 1 or not sums or any(i not in sizes for i in free(expr)):
@@ -328,7 +336,7 @@ def stored_factor(
     between = None
     if has_one_row and len(sums) > 1:
         inside, between = _split(inside, sums, len(sums) - 1)
-    finder = _Finder(tuple(sums), column, sizes[column], target)
+    finder = _Finder(tuple(sums), column, sizes[column], target, _sparse_read(inside, sums, arrays))
     if not all(finder.found(e) for e in (inside, between, behind) if e is not None):
         return None
     parts = tuple(dict.fromkeys(finder.parts))
@@ -337,8 +345,25 @@ def stored_factor(
     factor = StoredFactor(
         inside, between, behind, parts, tuple(dict.fromkeys(finder.tables)), tuple(sums), column, sizes
     )
-    needed = sum([factor.elements(p) * (sizes[column] if p.has_columns else 1) * _BYTES[p.storage] for p in parts])
+    needed = sum([factor.elements(p) * (sizes[column] if p.has_columns else 1) * _bytes_for(p) for p in parts])
     return factor if needed <= LEAST_GAIN * 4 * prod(sizes.values()) else None
+
+
+def _bytes_for(part: Part) -> float:
+    """Returns the most bytes that an element takes."""
+    size_bytes = _BYTES[part.storage]
+    return size_bytes * (1 - LEAST_ZEROS) + 1 / 8 if part.is_sparse else size_bytes
+
+
+def _sparse_read(inside: Expr, sums: Sequence[str], arrays: Arrays) -> Access | None:
+    """Returns the read of a sparse constant that a factor is, perhaps after a conversion; each is read once, in order.
+
+    Sums over several indices are those of windows, for which transformed tiles gain more.
+    """
+    e = inside.body if isinstance(inside, Cast) else inside
+    if len(sums) > 1 or not isinstance(e, Access) or _has_code(e):
+        return None
+    return e if is_sparse(arrays[e.tensor.name]) else None
 
 
 def _split(e: Expr, sums: Sequence[str], depth: int) -> tuple[Expr, Expr | None]:
@@ -356,7 +381,8 @@ def _split(e: Expr, sums: Sequence[str], depth: int) -> tuple[Expr, Expr | None]
 class _Finder:
     """Finds the parts and tables of expressions."""
 
-    def __init__(self, sums: tuple[str, ...], column: str, columns: int, target: Target) -> None:
+    def __init__(self, sums: tuple[str, ...], column: str, columns: int, target: Target, sparse: Access | None) -> None:
+        self._sparse = sparse
         self._sums = sums
         self._column = column
         self._columns = columns
@@ -388,7 +414,7 @@ class _Finder:
         depth, has_columns = _depth(e, self._sums), self._column in free(e)
         if e.dtype.kind == "float":
             storage = {"float16": "half", "bfloat16": "bfloat", "float32": "float"}.get(declared_dtype(e.dtype).name)
-            return None if storage is None else Part(e, 0, storage, depth, has_columns)
+            return None if storage is None else self._as_sparse(Part(e, 0, storage, depth, has_columns))
         if e.dtype.is_integer and e.dtype.bits <= 8:
             return self._code(e, codes or 1 << e.dtype.bits)
         return None
@@ -396,7 +422,14 @@ class _Finder:
     def _code(self, e: Expr, codes: int) -> Part:
         depth, has_columns = _depth(e, self._sums), self._column in free(e)
         is_packed = _bits_of(codes) in _PACKED_BITS and depth == len(self._sums) - 1 and has_columns
-        return Part(e, codes, "i32" if is_packed else "i8", depth, has_columns)
+        return self._as_sparse(Part(e, codes, "i32" if is_packed else "i8", depth, has_columns))
+
+    def _as_sparse(self, part: Part) -> Part:
+        """Returns a part, as a sparse one if it is that and the processor can read it."""
+        is_each = part.depth == len(self._sums) - 1 and part.has_columns and part.storage != "i32"
+        if part.expr is not self._sparse or not is_each or not expands(self._target, part.storage):
+            return part
+        return part._replace(is_sparse=True)
 
     def _table(self, e: Expr) -> Table | None:
         """Returns an expression as a table; None if it does not follow from one code of a few bits."""
