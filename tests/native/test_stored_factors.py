@@ -197,13 +197,13 @@ def test_constants_are_held_as_they_are_stored(form: str) -> None:
 @pytest.mark.parametrize("width", TARGETS)
 @pytest.mark.parametrize("is_transposed", [False, True])
 @pytest.mark.parametrize(("rows", "m"), [(1, 1), (5, 5), (40, 40), (symbol("m"), 40)])
-@pytest.mark.parametrize(("element", "bits"), [(f32, 17), (f16, 9), (i8, 5)])
+@pytest.mark.parametrize(("element", "bits"), [(f32, 17), (f16, 9)])
 def test_sparse_constants_are_held_as_masks_and_numbers(
     element: ElementType, bits: int, rows: Dim, m: int, is_transposed: bool, width: str
 ) -> None:
     k, n = 210, 93
     holds = RANDOM.permutation(k * n).reshape(k, n) < k * n // 2
-    numbers = codes(i8, (k, n)) if element is i8 else RANDOM.standard_normal((k, n)).astype(dtype_of(element.name))
+    numbers = RANDOM.standard_normal((k, n)).astype(dtype_of(element.name))
     w = np.where(holds, numbers, 0)
 
     def build(v: Value) -> Value:

@@ -422,11 +422,11 @@ class _Finder:
     def _code(self, e: Expr, codes: int) -> Part:
         depth, has_columns = _depth(e, self._sums), self._column in free(e)
         is_packed = _bits_of(codes) in _PACKED_BITS and depth == len(self._sums) - 1 and has_columns
-        return self._as_sparse(Part(e, codes, "i32" if is_packed else "i8", depth, has_columns))
+        return Part(e, codes, "i32" if is_packed else "i8", depth, has_columns)
 
     def _as_sparse(self, part: Part) -> Part:
         """Returns a part, as a sparse one if it is that and the processor can read it."""
-        is_each = part.depth == len(self._sums) - 1 and part.has_columns and part.storage != "i32"
+        is_each = part.depth == len(self._sums) - 1 and part.has_columns
         if part.expr is not self._sparse or not is_each or not expands(self._target, part.storage):
             return part
         return part._replace(is_sparse=True)
