@@ -44,7 +44,7 @@ def is_sparse(array: Array) -> bool:
     if array.size < LEAST_ELEMENTS or array.dtype.kind != "f" or 0 in array.strides:
         return False
     at = np.unravel_index(np.arange(_SAMPLE) * _SAMPLE_STEP % array.size, array.shape)
-    return np.count_nonzero(array[at]) <= (1 - LEAST_ZEROS) * _SAMPLE
+    return bool(np.count_nonzero(array[at]) <= (1 - LEAST_ZEROS) * _SAMPLE)
 
 
 def expands(target: Target, storage: str) -> bool:
