@@ -6,14 +6,15 @@ not affine are left to direct evaluation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.tuples import NamedTuple
 from commonir.notation import Access, Expr, Kernel, name_of
 from commonir.notation.expressions import Dilated, Flat, Padded, View
 from commonir.runtime.interpreter.evaluation import Factor, KernelGrid, summed_products
@@ -22,7 +23,6 @@ from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, Symbol, terms_of
 
 Array = NDArray[Any]
-Calculation = Callable[..., Array]
 
 _Affine = tuple[int, tuple[tuple[str, int], ...]]
 """An affine position: a constant, and the factor of each index."""
@@ -61,14 +61,11 @@ class StridedGrid(KernelGrid):
             return super().access(e)
         if not e.tensor.steps and self._reads_all(source, positions):
             return source
-        viewed = source
+        viewed: Array | None = source
         for view, _ in e.tensor.steps:
-            apply = _view_function(view, viewed.shape)
-            if apply is None:
-                return super().access(e)
-            viewed = apply(viewed)
-        apply = self._view_of(viewed.shape, positions)
-        return super().access(e) if apply is None else apply(viewed)
+            viewed = None if viewed is None else _viewed(view, viewed)
+        elements = None if viewed is None else self._elements(viewed, positions)
+        return super().access(e) if elements is None else elements
 
     def _reads_all(self, source: Array, positions: Sequence[_Affine]) -> bool:
         """Returns whether an access reads all elements of an array, in order, along the indices in scope."""
@@ -79,12 +76,12 @@ class StridedGrid(KernelGrid):
                 return False
         return True
 
-    def _view_of(self, source_shape: tuple[int, ...], positions: Sequence[_Affine]) -> Calculation | None:
-        """Returns a function that reads affine positions of an array of some shape; None if one may be out of range."""
+    def _elements(self, x: Array, positions: Sequence[_Affine]) -> Array | None:
+        """Returns the elements at affine positions by strides over the row-major order; None if one may be outside."""
         offset = 0
-        step = prod(source_shape)
+        step = x.size
         strides: dict[str, int] = {}
-        for (start, factors), size in zip(positions, source_shape, strict=True):
+        for (start, factors), size in zip(positions, x.shape, strict=True):
             low = high = start
             step = step // size if size else 0
             for name, factor in factors:
@@ -102,8 +99,10 @@ class StridedGrid(KernelGrid):
             lo, hi = self.ranges[i]
             shape.append(hi - lo if i in strides else 1)
             # Nothing is far from a single element, whatever the factor of its index.
-            steps.append(strides.get(i, 0) if hi - lo > 1 else 0)
-        return partial(_elements, offset, shape, steps)
+            steps.append(strides.get(i, 0) * x.itemsize if hi - lo > 1 else 0)
+        check_array(shape, x.itemsize)
+        source = x if x.flags.c_contiguous else np.ascontiguousarray(x)
+        return np.ndarray(shape, x.dtype, source, offset * x.itemsize, steps)
 
     def grid(
         self, order: tuple[str, ...], ranges: Mapping[str, tuple[int, int]], extents: Mapping[str, int]
@@ -115,59 +114,44 @@ class StridedGrid(KernelGrid):
         return summed_products(a, b, axes, in_best_order=prod(dims.values()) > _FEW_PRODUCTS)
 
 
-def _elements(offset: int, shape: list[int], steps: list[int], x: Array) -> Array:
-    """Returns elements of an array by strides over its row-major order. Units: elements."""
-    source = x if x.flags.c_contiguous else np.ascontiguousarray(x)
-    itemsize = source.itemsize
-    check_array(shape, itemsize)
-    return np.ndarray(shape, source.dtype, source, offset * itemsize, [s * itemsize for s in steps])
+def _viewed(view: View, x: Array) -> Array | None:
+    """Returns an array with a view applied to it; None for a view that repeats elements."""
+    if isinstance(view, Flat):
+        return x.reshape(-1)
+    placed = placement(view, x.shape)
+    if placed is None:
+        return None
+    check_array(placed.shape, x.dtype.itemsize)
+    out = np.full(placed.shape, placed.fill, x.dtype)
+    out[placed.target] = x[placed.inside]
+    return out
 
 
-def _view_function(view: View, source_shape: tuple[int, ...]) -> Calculation | None:
-    """Returns a function that applies a view to an array of some shape; None for a view that repeats elements."""
+class Placement(NamedTuple):
+    """A view as an array of one value in which some elements of another array lie: where, and which of them."""
+
+    shape: tuple[int, ...]
+    fill: object
+    target: tuple[slice, ...]
+    inside: tuple[slice, ...]
+
+
+def placement(view: View, shape: Sequence[int]) -> Placement | None:
+    """Returns what a view makes of an array of some shape; None if it repeats elements. Negative paddings crop."""
     match view:
-        case Flat():
-            return _flat
-        case Padded(before=before, after=after, mode="constant", fill=fill):
-            return _padding(source_shape, before, after, fill)
         case Dilated(factors=factors):
-            shape = [max((n - 1) * f + 1, 0) for n, f in zip(source_shape, factors, strict=True)]
-            return partial(_placed, shape, 0, tuple([slice(None, None, f) for f in factors]), ())
+            stretched = tuple([max((n - 1) * f + 1, 0) for n, f in zip(shape, factors, strict=True)])
+            return Placement(stretched, 0, tuple([slice(None, None, f) for f in factors]), ())
+        case Padded(before=before, after=after, mode="constant", fill=fill):
+            sides = zip(shape, before, after, strict=True)
+            known = [(n, b, a) for n, b, a in sides if isinstance(b, int) and isinstance(a, int) and n + b + a >= 0]
+            if len(known) < len(shape):
+                return None
+            target = tuple([slice(max(b, 0), max(n + b + min(a, 0), 0)) for n, b, a in known])
+            inside = tuple([slice(max(-b, 0), max(n + min(a, 0), 0)) for n, b, a in known])
+            return Placement(tuple([n + b + a for n, b, a in known]), fill, target, inside)
         case _:
             return None
-
-
-def _flat(x: Array) -> Array:
-    return x.reshape(-1)
-
-
-def _padding(
-    source_shape: Sequence[int], before: Sequence[Dim], after: Sequence[Dim], fill: object
-) -> Calculation | None:
-    """Returns a function that pads an array; negative amounts crop."""
-    sides = zip(source_shape, before, after, strict=True)
-    known = [(n, b, a) for n, b, a in sides if isinstance(b, int) and isinstance(a, int) and n + b + a >= 0]
-    if len(known) < len(source_shape):
-        return None
-    return partial(_placed, [n + b + a for n, b, a in known], fill, *padding_slices(known))
-
-
-def padding_slices(sides: Sequence[tuple[int, int, int]]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Returns where in a padded array the elements of another lie, and which of them, from sizes and paddings before
-    and after each axis.
-    """
-    target = tuple([slice(max(b, 0), max(n + b + min(a, 0), 0)) for n, b, a in sides])
-    return target, tuple([slice(max(-b, 0), max(n + min(a, 0), 0)) for n, b, a in sides])
-
-
-def _placed(
-    shape: Sequence[int], fill: object, target: tuple[slice, ...], source: tuple[slice, ...], x: Array
-) -> Array:
-    """Returns a filled array with some elements of another array written to it."""
-    check_array(shape, x.dtype.itemsize)
-    out = np.full(shape, fill, x.dtype)
-    out[target] = x[source]
-    return out
 
 
 @lru_cache(1 << 14)

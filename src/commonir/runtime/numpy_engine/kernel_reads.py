@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from commonir.ir.types import f16
 from commonir.notation import Access, Dilated, Expr, Flat, Padded, Tensor, index, replace_accesses, resolve
 from commonir.runtime.interpreter.evaluation import KernelGrid
-from commonir.runtime.interpreter.strided import padding_slices
+from commonir.runtime.interpreter.strided import Placement, placement
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel
 from commonir.runtime.numpy_engine.array_steps import Step
 from commonir.runtime.numpy_engine.operands import Memory, NotPlanned, all_numbers
@@ -91,26 +91,19 @@ class KernelReads:
             return source.reshape(-1)
         if 0 in source.shape or 0 in shape:
             raise NotPlanned("an empty operand")
-        match view:
-            case Dilated(factors=factors):
-                return self._placed(source, shape, tuple([slice(None, None, f) for f in factors]), (), 0)
-            case Padded(before=b, after=a, mode="constant", fill=fill) if not isinstance(fill, complex):
-                amounts = zip(source.shape, all_numbers(b), all_numbers(a), strict=True)
-                target, inside = padding_slices(list(amounts))
-                return self._placed(source, shape, target, inside, fill)
-            case Padded(mode="edge" | "reflect" | "wrap"):
-                return self._repeated(source, view, before)
-            case _:
-                raise NotPlanned("padding of this kind")
+        if isinstance(view, Padded) and view.mode != "constant":
+            return self._repeated(source, view, before)
+        placed = placement(view, source.shape)
+        if placed is None or isinstance(placed.fill, complex):
+            raise NotPlanned("padding of this kind")
+        return self._placed(source, placed)
 
-    def _placed(
-        self, source: Array, shape: Sequence[int], target: tuple[slice, ...], inside: tuple[slice, ...], fill: Any
-    ) -> Array:
+    def _placed(self, source: Array, placed: Placement) -> Array:
         """Returns an array of a value with a part of another array in it."""
-        numbers = [(s.start, s.stop, s.step) for s in target]
-        key = (tuple(shape), tuple(numbers), repr(fill), source.dtype, len(self._views))
-        out = self._memory.placed(key, shape, fill, source.dtype)
-        self.before.append(partial(np.copyto, out[target], source[inside]))
+        numbers = tuple([(s.start, s.stop, s.step) for s in placed.target])
+        key = (placed.shape, numbers, repr(placed.fill), source.dtype, len(self._views))
+        out = self._memory.placed(key, placed.shape, placed.fill, source.dtype)
+        self.before.append(partial(np.copyto, out[placed.target], source[placed.inside]))
         return out
 
     def _repeated(self, source: Array, view: Padded, shape: Sequence[Dim]) -> Array:
