@@ -20,12 +20,13 @@ from commonir.native.threads.team import Team
 from commonir.native.threads.workers import Workers
 from commonir.ods import Op
 from commonir.ods.traits import Terminator
-from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
+from commonir.runtime.kernel_graph.building import NotAKernel
 from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.joined_memory import join_in_place
 from commonir.runtime.kernel_graph.layouts import assign_layouts, memory_dtype
+from commonir.runtime.kernel_graph.program_building import ProgramBuilder
 from commonir.runtime.kernel_graph.quantized_factors import use_integer_products
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
@@ -41,7 +42,7 @@ Array = NDArray[Any]
 def graph_of(module: Module) -> KernelGraph | None:
     """Returns the fused graph of the main function; None where it has operations that are not kernels."""
     function = module.main
-    builder = GraphBuilder()
+    builder = ProgramBuilder()
     try:
         for v in function.inputs:
             builder.input(v)
@@ -52,11 +53,13 @@ def graph_of(module: Module) -> KernelGraph | None:
         return None
     for v in function.outputs:
         builder.output(v)
-    fuse_nodes(builder.graph)
-    fuse_column_groups(builder.graph)
-    use_integer_products(builder.graph)
-    split_folds(builder.graph)
-    return builder.graph
+    graph = builder.program().only_graph
+    if graph is not None:
+        fuse_nodes(graph)
+        fuse_column_groups(graph)
+        use_integer_products(graph)
+        split_folds(graph)
+    return graph
 
 
 class GuardedCode:

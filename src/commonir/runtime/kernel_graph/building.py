@@ -105,10 +105,6 @@ class GraphBuilder:
             self.inputs.append(value)
         return self._read(name)
 
-    def output(self, value: Value) -> None:
-        """Makes a value a result of the graph; one from outside may be one too."""
-        self.graph.outputs.append(self._operand(value))
-
     @property
     def value_names(self) -> Mapping[str, str]:
         """The names of values in the program by tensor, of those that have one."""

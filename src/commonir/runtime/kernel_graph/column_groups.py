@@ -15,7 +15,7 @@ from commonir.ir.types import f32
 from commonir.notation import Access, Apply, Expr, Fold, free, walk
 from commonir.runtime.interpreter.evaluation import may_exceed_bits
 from commonir.runtime.kernel_graph.contraction import contraction_of, factor_read
-from commonir.runtime.kernel_graph.fusing import MOST_EXPRESSIONS, compute_within, is_rounded
+from commonir.runtime.kernel_graph.fusing import MOST_EXPRESSIONS, compute_within, is_at_axis, is_rounded
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
 from commonir.symbolic import linear_in, plain
 
@@ -82,9 +82,8 @@ def _group(a: Access, product: KernelNode, reader: KernelNode) -> range | None:
     """Returns the columns that a function of elements reads, if it reads those of its own row one after another."""
     if a.tensor.steps or len(a.at) != len(reader.kernel.axes):
         return None
-    for p, axis, size in zip(a.at[:-1], reader.kernel.axes, product.spec.shape, strict=False):
-        if isinstance(p, Expr) or not ((p == 0 and size == 1) or (plain(p) is not None and plain(p) == plain(axis))):
-            return None
+    if not all(is_at_axis(*place) for place in zip(a.at[:-1], reader.kernel.axes, product.spec.shape, strict=False)):
+        return None
     last, column, count = a.at[-1], plain(reader.kernel.axes[-1]), reader.spec.shape[-1]
     if isinstance(last, Expr) or column is None or not isinstance(count, int):
         return None

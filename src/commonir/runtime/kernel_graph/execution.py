@@ -37,7 +37,7 @@ from commonir.runtime.interpreter.control import (
 from commonir.runtime.interpreter.engine import Evaluator, TooLargeError
 from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
-from commonir.runtime.kernel_graph.building import GraphBuilder, NotAKernel
+from commonir.runtime.kernel_graph.building import NotAKernel
 from commonir.runtime.kernel_graph.control import GraphProgram
 from commonir.runtime.kernel_graph.program_building import ProgramBuilder, operations_of
 from commonir.runtime.kernel_graph.repeated_runs import RepeatedRun, repeated_run
@@ -165,7 +165,7 @@ class GraphSizes(NamedTuple):
         return all(c.holds(dims) for c in self.constraints)
 
 
-def _sizes_of(builder: GraphBuilder, program: GraphProgram) -> GraphSizes:
+def _sizes_of(builder: ProgramBuilder, program: GraphProgram) -> GraphSizes:
     """Returns the assumptions of the program of a builder."""
     constraints = tuple(builder.constraints)
     specs = [spec for name, spec in program.specs.items() if name not in program.constants]

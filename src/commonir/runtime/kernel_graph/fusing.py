@@ -34,7 +34,7 @@ from commonir.runtime.kernel_graph.gathering import decode_where_gathered
 from commonir.runtime.kernel_graph.graph import MAX_ENTRY, KernelGraph, KernelNode, known_count
 from commonir.runtime.kernel_graph.views import plainly_resolved
 from commonir.runtime.limits import OutOfRange
-from commonir.symbolic import element_count, plain
+from commonir.symbolic import Dim, element_count, plain
 
 CHEAP_FUNCTIONS = 4
 """Functions of single elements that take less time than writing their result and reading it again."""
@@ -177,10 +177,12 @@ def is_rounded(a: Access, node: KernelNode) -> bool:
 
 def _is_same_position(a: Access, node: KernelNode) -> bool:
     """Returns whether a node reads the element at the position that it computes."""
-    if a.tensor.steps or any(isinstance(p, Expr) for p in a.at):
+    places = zip(a.at, node.kernel.axes, node.spec.shape, strict=True)
+    return not a.tensor.steps and all(is_at_axis(*place) for place in places)
+
+
+def is_at_axis(position: Dim | Expr, axis: Dim, size: Dim) -> bool:
+    """Returns whether a position is that along an axis of a result, of some size."""
+    if isinstance(position, Expr):
         return False
-    for p, axis, size in zip(a.at, node.kernel.axes, node.spec.shape, strict=True):
-        assert not isinstance(p, Expr)
-        if not ((p == 0 and size == 1) or (plain(p) is not None and plain(p) == plain(axis))):
-            return False
-    return True
+    return (position == 0 and size == 1) or (plain(position) is not None and plain(position) == plain(axis))

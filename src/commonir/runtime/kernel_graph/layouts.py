@@ -114,9 +114,9 @@ def preferred_last_axes(graph: KernelGraph) -> dict[str, int]:
         changed = False
         for node in graph.nodes.values():
             for read, axes in _same_positions(node):
-                for source, to, pairs in ((read, node.name, axes), (node.name, read, {b: a for a, b in axes.items()})):
-                    if source in wanted and to not in wanted and wanted[source] in pairs and to not in graph.constants:
-                        wanted[to] = pairs[wanted[source]]
+                for source, to in ((read, node.name), (node.name, read)):
+                    if source in wanted and to not in wanted and wanted[source] in axes and to not in graph.constants:
+                        wanted[to] = wanted[source]
                         changed = True
     return {name: axis for name, axis in wanted.items() if axis != len(graph.spec(name).shape) - 1}
 
@@ -152,22 +152,18 @@ def _size(dim: Dim) -> int:
     return dim if isinstance(dim, int) else 64
 
 
-def _same_positions(node: KernelNode) -> list[tuple[str, dict[int, int]]]:
-    """Returns the tensors that a node reads along its own axes: for axes of the tensor, those of the node."""
-    out: list[tuple[str, dict[int, int]]] = []
+def _same_positions(node: KernelNode) -> list[tuple[str, set[int]]]:
+    """Returns the tensors that a node reads along most of its own axes, and these."""
+    out: list[tuple[str, set[int]]] = []
     for a in node.accesses:
-        if any(isinstance(p, Expr) for p in a.at) or any(not isinstance(v, Padded) for v, _ in a.tensor.steps):
+        at = [p for p in a.at if not isinstance(p, Expr)]
+        if not len(at) == len(a.at) == len(node.kernel.axes):
             continue
-        if len(a.at) != len(node.kernel.axes):
+        if any(not isinstance(v, Padded) for v, _ in a.tensor.steps):
             continue
-        pairs: dict[int, int] = {}
-        for n, p in enumerate(a.at):
-            used = () if isinstance(p, Expr) else names(p)
-            for m, axis in enumerate(node.kernel.axes):
-                if plain(axis) is not None and plain(axis) in used and n == m:
-                    pairs[n] = m
-        if len(pairs) > len(a.at) // 2:
-            out.append((a.tensor.name, pairs))
+        axes = {n for n, (p, axis) in enumerate(zip(at, node.kernel.axes, strict=True)) if plain(axis) in names(p)}
+        if len(axes) > len(at) // 2:
+            out.append((a.tensor.name, axes))
     return out
 
 

@@ -13,6 +13,7 @@ from math import prod
 
 from commonir.notation import Access, Expr, Fold, Kernel, Tensor, free, index, put, replace_accesses
 from commonir.runtime.kernel_graph.contraction import contraction_of
+from commonir.runtime.kernel_graph.fusing import is_at_axis
 from commonir.runtime.kernel_graph.graph import (
     InnerPart,
     KernelGraph,
@@ -138,8 +139,7 @@ def _multiplies_values(graph: KernelGraph, node: KernelNode) -> bool:
 def _is_own_row(a: Access, node: KernelNode) -> bool:
     if a.tensor.steps or isinstance(a.at[-1], Expr):
         return False
-    rows = zip(_positions(a)[:-1], node.kernel.axes, node.spec.shape, strict=False)
-    return all(at == plain(axis) or (at is None and size == 1) for at, axis, size in rows)
+    return all(is_at_axis(*place) for place in zip(a.at[:-1], node.kernel.axes, node.spec.shape, strict=False))
 
 
 def _is_large(spec: TensorSpec) -> bool:
