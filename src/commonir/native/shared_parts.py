@@ -1,4 +1,4 @@
-"""What threads share of a program: ranges of its steps, and loops whose rounds they go through together."""
+"""Parts of a program that threads share: ranges of its steps, and loops whose rounds they go through together."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Runner(Protocol):
 
     @property
     def context(self) -> RunContext:
-        """What the blocks of the run share."""
+        """State that the blocks of the run share."""
         ...
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
@@ -247,7 +247,7 @@ class Globals:
 
 
 class RunContext(NamedTuple):
-    """What the blocks of a run share: the contents of globals, specializations of operations, and limits."""
+    """State that the blocks of a run share: the contents of globals, specializations of operations, and limits."""
 
     contents: Globals
     specializations: Specializations

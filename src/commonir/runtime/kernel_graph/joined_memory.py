@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from commonir.notation import Access, Expr, Join, Kernel, put
-from commonir.notation.ranges import piece_extents
+from commonir.notation.ranges import names_of_axes, piece_extents
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
 from commonir.runtime.kernel_graph.layouts import Border, MemoryLayout, layout_of
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels
@@ -53,18 +53,20 @@ def pieces_to_compute(graph: KernelGraph, node: KernelNode, layouts: Layouts) ->
 
 
 def _is_in_place(graph: KernelGraph, node: KernelNode, piece: LoopKernel, layouts: Layouts) -> bool:
-    name = _joined_tensor(piece)
+    name = _joined_tensor(node, piece)
     if name not in graph.wholes or graph.memory_of(name) != graph.memory_of(node.name):
         return False
-    return layouts[name].strides == piece.steps and layouts[name].offset == layouts[node.name].offset + piece.offset
+    layout, whole = layouts[name], layouts[node.name]
+    return layout.strides == whole.strides and layout.offset == whole.offset + piece.offset
 
 
-def _joined_tensor(piece: LoopKernel) -> str:
+def _joined_tensor(node: KernelNode, piece: LoopKernel) -> str:
     """Returns the tensor of which a piece has all elements, at their own positions; "" if it is another kernel."""
-    body, extents = piece.body, tuple([piece.extents[a] for a in piece.axes])
+    axes, _ = names_of_axes(node.kernel, node.extents)
+    body, extents = piece.body, tuple([piece.extents[a] for a in axes])
     if not isinstance(body, Access) or body.tensor.steps or body.tensor.shape != extents:
         return ""
-    own = zip(body.at, piece.axes, extents, strict=True)
+    own = zip(body.at, axes, extents, strict=True)
     return body.tensor.name if all(n == 1 or p == index(a) for p, a, n in own) else ""
 
 
@@ -73,7 +75,7 @@ def _join_in_place(graph: KernelGraph, node: KernelNode, axis: int, layouts: Lay
     layout = layouts[node.name]
     found: dict[str, LoopKernel] = {}
     for piece in loop_kernels(node.kernel, node.extents, layout):
-        name = _joined_tensor(piece)
+        name = _joined_tensor(node, piece)
         if name in graph.nodes and _may_move(graph, name, node, layouts) and layouts[name].border[axis] == (0, 0):
             found.setdefault(name, piece)
     if node.name not in graph.wholes:
@@ -84,7 +86,7 @@ def _join_in_place(graph: KernelGraph, node: KernelNode, axis: int, layouts: Lay
         layouts[node.name] = whole if layout.base is None else whole.in_bytes(layout.base)
     whole = layouts[node.name]
     for piece in loop_kernels(node.kernel, node.extents, whole):
-        name = _joined_tensor(piece)
+        name = _joined_tensor(node, piece)
         if name in found and name not in graph.wholes and _holds(whole.border, layouts[name].border):
             graph.wholes[name] = graph.memory_of(node.name)
             offset = whole.offset + piece.offset
