@@ -17,7 +17,7 @@ from commonir.native.output_arrays import OutputArrays
 from commonir.native.program import MAIN, CompiledProgram
 from commonir.native.threads.sharing_choice import SharingChoice
 from commonir.native.watching import Watch
-from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES, arena_of
+from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES, PAGE_BYTES, arena_of
 from commonir.runtime.limits import OutOfRange, check_memory
 
 if TYPE_CHECKING:
@@ -56,9 +56,6 @@ class Buffers(NamedTuple):
     choice: SharingChoice
     outputs: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
 
-
-PAGE_BYTES = 1 << 21
-"""Bytes of a large page."""
 
 MANY_PAGES = 1 << 18
 """Bytes from which on memory of intermediates is in large pages."""

@@ -16,7 +16,7 @@ from commonir.native.graph_code import GraphCode, ProgramWriter
 from commonir.native.lifetimes import MemoryOfProgram
 from commonir.native.products.integer_products import multiplies_integers
 from commonir.native.program import CompiledProgram, ProgramTensor
-from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES
+from commonir.runtime.kernel_graph.buffers import ALIGNMENT, PAGE_BYTES
 from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.control import GraphProgram, Loop, walk_parts
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
@@ -100,20 +100,24 @@ def constants_of(code: GraphCode) -> dict[str, NDArray[Any]]:
 
 
 class _Pool:
-    """Memory for constants in large pieces. Each lies in few pages, whose addresses the processor finds faster."""
+    """Memory for constants in large pieces, that is in few large pages, whose addresses the processor finds faster."""
 
     def __init__(self) -> None:
         self._piece = np.empty(0, np.uint8)
         self._used = 0
 
     def placed(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Returns a copy of an array in a piece; a large array as it is."""
-        if array.nbytes >= LARGE_PAGES:
+        """Returns a copy of an array in a piece; one that is as large as a piece is returned as it is.
+
+        Of an array of its own a page or two at the ends would be small ones, a quarter of 8 MiB.
+        """
+        if array.nbytes >= POOL_BYTES:
             return array
-        start = self._used + -(self._piece.ctypes.data + self._used) % ALIGNMENT
+        start = -(-self._used // ALIGNMENT) * ALIGNMENT
         if start + array.nbytes > self._piece.size:
-            self._piece = np.empty(POOL_BYTES, np.uint8)
-            start = -self._piece.ctypes.data % ALIGNMENT
+            memory = np.empty(POOL_BYTES + PAGE_BYTES, np.uint8)
+            self._piece = memory[-memory.ctypes.data % PAGE_BYTES :][:POOL_BYTES]
+            start = 0
         self._used = start + array.nbytes
         place = self._piece[start : self._used].view(array.dtype).reshape(array.shape)
         place[...] = array

@@ -13,6 +13,9 @@ ALIGNMENT = 64
 LARGE_PAGES = 1 << 22
 """Bytes from which on numpy asks for large pages for an array."""
 
+PAGE_BYTES = 1 << 21
+"""Bytes of a large page."""
+
 
 class Lifetime(NamedTuple):
     """The steps in which a tensor is needed, from the one that computes it to the last one that reads it."""
