@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from commonir.dialects import core
+from commonir.dialects.core.shape import PadMode
 from commonir.ir.operation import Value
 from commonir.llvm.compiler import host_target
 from commonir.native.products.contraction_plan import plan_of
@@ -30,6 +31,9 @@ WINDOWS: dict[str, Callable[[Value], Value]] = {
     "mean": lambda x: core.average_pool(x, (3, 3), (1, 1), pads=((1, 1), (1, 1))),
     "depthwise": lambda x: core.relu(core.conv(x, weights(24, 1, 3, 3), pads=((1, 1), (1, 1)), groups=24)),
     "dense with strides": lambda x: core.conv(x, weights(24, 24, 3, 3), strides=(2, 2), pads=((1, 1), (1, 1))),
+    "dense behind mirrored edges": lambda x: core.conv(
+        core.pad(x, (0, 0, 1, 1), (0, 0, 1, 1), PadMode.REFLECT), weights(24, 24, 3, 3)
+    ),
     "depthwise with strides": lambda x: core.conv(
         x, weights(24, 1, 5, 5), strides=(2, 2), pads=((2, 2), (2, 2)), groups=24
     ),
@@ -55,8 +59,9 @@ def test_windows_of_images_of_any_size_agree_with_the_interpreter(name: str) -> 
         check(module, (batch, 3, height, columns), dims, "host", height)
 
 
-def test_convolutions_of_images_of_any_size_are_products() -> None:
-    module = between_convolutions(WINDOWS["dense with strides"], 24, symbol("h"), symbol("w"), symbol("n"))
+@pytest.mark.parametrize("name", ["dense with strides", "dense behind mirrored edges"])
+def test_convolutions_of_images_of_any_size_are_products(name: str) -> None:
+    module = between_convolutions(WINDOWS[name], 24, symbol("h"), symbol("w"), symbol("n"))
     graph = graph_of(module)
     assert graph is not None
     layouts = assign_layouts(graph)

@@ -21,6 +21,7 @@ from commonir.notation import (
     Expr,
     Kernel,
     NotationError,
+    Padded,
     free,
     fuse,
     is_fusible,
@@ -34,7 +35,7 @@ from commonir.runtime.kernel_graph.gathering import decode_where_gathered
 from commonir.runtime.kernel_graph.graph import MAX_ENTRY, KernelGraph, KernelNode, known_count
 from commonir.runtime.kernel_graph.views import plainly_resolved
 from commonir.runtime.limits import OutOfRange
-from commonir.symbolic import Dim, element_count, plain
+from commonir.symbolic import Dim, element_count, maxima_in, plain
 
 CHEAP_FUNCTIONS = 4
 """Functions of single elements that take less time than writing their result and reading it again."""
@@ -118,6 +119,8 @@ def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode, fu
     if producer.has_joins or not all(is_fusible(a, producer.kernel) for a in accesses):
         return False
     if producer.is_view:
+        if _is_bent(producer) and contraction_of(node, graph.constants) is not None:
+            return False
         inside = max([len(a.tensor.steps) for a in producer.accesses], default=0)
         return inside + max([len(a.tensor.steps) for a in accesses], default=0) <= MOST_VIEWS
     if may_exceed_bits(producer.kernel) or any(is_rounded(a, node) for a in accesses):
@@ -140,6 +143,15 @@ def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode, fu
     if node.has_folds or node.spec.shape != producer.spec.shape:
         return False
     return all(_is_same_position(a, node) for a in accesses)
+
+
+def _is_bent(view: KernelNode) -> bool:
+    """Returns whether a view reads some elements again at its ends, so that nothing reads through it in even steps."""
+    return any(
+        any(isinstance(step, Padded) and step.mode != "constant" for step, _ in a.tensor.steps)
+        or any(maxima_in(p) for p in a.at if not isinstance(p, Expr))
+        for a in view.accesses
+    )
 
 
 def _largest(graph: KernelGraph, node: KernelNode) -> int:
