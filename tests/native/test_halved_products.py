@@ -56,6 +56,7 @@ def is_halved(graph: KernelGraph, target: Target) -> bool:
     return "@tiles_" in code_of(graph, assign_layouts(graph), target).text
 
 
+@pytest.mark.fast_every(4)
 @pytest.mark.parametrize("width", available_widths())
 @pytest.mark.parametrize(
     ("shape", "columns"), [((96, 256), 192), ((101, 288), 224), ((2, 59, 320), 256), ((300, 256), 192)]
@@ -68,10 +69,17 @@ def test_products_of_halves_agree_with_sums(
     target = of_width(host_target(), width)
     graph = halved_graph(linear(shape, w, b), target)
     (actual,) = run_guarded(graph, target, dict.fromkeys(graph.inputs, x), {}, "after")
-    (same,) = run_guarded(graph, target, dict.fromkeys(graph.inputs, x), {}, "before", threads=2)
     expected = np.maximum(x.astype(np.float64) @ w + b, 0)
     np.testing.assert_allclose(actual, expected, atol=4e-6 * np.abs(expected).max(), rtol=0)
-    assert np.array_equal(actual, same)
+
+
+def test_threads_share_blocks_and_panels() -> None:
+    x, w, b = normal(101, 256), normal(256, 192), normal(192)
+    graph = halved_graph(linear(x.shape, w, b), host_target())
+    one, two = [run_guarded(graph, host_target(), dict.fromkeys(graph.inputs, x), {}, "before", n)[0] for n in (1, 2)]
+    expected = np.maximum(x.astype(np.float64) @ w + b, 0)
+    np.testing.assert_allclose(one, expected, atol=4e-6 * np.abs(expected).max(), rtol=0)
+    assert np.array_equal(one, two)
 
 
 def test_rows_whose_terms_lie_apart_agree_with_sums() -> None:

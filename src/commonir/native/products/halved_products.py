@@ -2,7 +2,7 @@
 
 Rows, terms and columns are halved, so each factor has four quarters. Sums of those of the left one are made for a block
 of rows, and lie in scratch memory; those of the right one are made for a panel of columns of each half, by the tile
-that first multiplies with them. Products of panels are added up in scratch memory, where what follows them reads them.
+that first multiplies with them. Products lie in scratch memory, where what follows reads sums of them.
 
 Errors are twice those of plain sums, some 1e-6 of the largest element, so `EngineOptions.fast_math` can turn it off.
 Each row has a part in another one, half of all rows away. Where numbers are infinite or NaN, a block is multiplied
@@ -30,7 +30,7 @@ from commonir.native.products.product_tiles import (
     Tile,
     tile_of,
 )
-from commonir.native.products.winograd_code import transformed_values
+from commonir.native.products.winograd_code import Matrix, transformed_values
 from commonir.runtime.kernel_graph.graph import known_count
 from commonir.runtime.kernel_graph.strips import even_part
 
@@ -57,40 +57,44 @@ _LEFT_SUMS = (
 class _Product(NamedTuple):
     """A product of one of the left sums with a sum of quarters of the right factor, given by their signs.
 
-    It is added to a result, or to nothing, and stored as a result; so is it a `second` time.
+    It is added to what is stored as a `result` if it is not the first one there.
     """
 
     left: int
     right: tuple[int, int, int, int]
-    before: int | None
     result: int
-    second: tuple[int, int] | None = None
+    is_first: bool = True
 
 
 _PRODUCTS = (
-    _Product(0, (1, 0, 0, 0), None, 4),
-    _Product(1, (0, 0, 1, 0), 4, 0),
-    _Product(5, (1, -1, 0, 1), 4, 5),
-    _Product(6, (0, -1, 0, 1), 5, 6),
-    _Product(3, (-1, 1, 1, -1), 6, 2),
-    _Product(4, (-1, 1, 0, 0), 6, 3, (5, 4)),
-    _Product(7, (0, 0, 0, 1), 4, 1),
+    _Product(0, (1, 0, 0, 0), 0),
+    _Product(1, (0, 0, 1, 0), 1),
+    _Product(5, (1, -1, 0, 1), 2),
+    _Product(6, (0, -1, 0, 1), 3),
+    _Product(3, (-1, 1, 1, -1), 4),
+    _Product(4, (-1, 1, 0, 0), 5),
+    _Product(7, (0, 0, 0, 1), 6),
 )
-"""The products, in order. The first four results are the quarters of the whole product."""
+_QUARTERS = (
+    (1, 1, 0, 0, 0, 0, 0),
+    (1, 0, 1, 0, 0, 1, 1),
+    (1, 0, 1, 1, 1, 0, 0),
+    (1, 0, 1, 1, 0, 1, 0),
+)
+"""The quarters of the whole product as sums of the products."""
 
 _PLAIN_PRODUCTS = (
-    _Product(0, (1, 0, 0, 0), None, 4),
-    _Product(1, (0, 0, 1, 0), 4, 0),
-    _Product(0, (0, 1, 0, 0), None, 4),
-    _Product(1, (0, 0, 0, 1), 4, 1),
-    _Product(2, (1, 0, 0, 0), None, 4),
-    _Product(3, (0, 0, 1, 0), 4, 2),
-    _Product(2, (0, 1, 0, 0), None, 4),
-    _Product(3, (0, 0, 0, 1), 4, 3),
+    _Product(0, (1, 0, 0, 0), 0),
+    _Product(1, (0, 0, 1, 0), 0, is_first=False),
+    _Product(0, (0, 1, 0, 0), 1),
+    _Product(1, (0, 0, 0, 1), 1, is_first=False),
+    _Product(2, (1, 0, 0, 0), 2),
+    _Product(3, (0, 0, 1, 0), 2, is_first=False),
+    _Product(2, (0, 1, 0, 0), 3),
+    _Product(3, (0, 0, 0, 1), 3, is_first=False),
 )
-"""The products of quarters, whose sums are those of the whole product by definition."""
-
-_RESULTS = 7
+_PLAIN_QUARTERS = ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1))
+"""The same without fewer products."""
 
 
 def has_halves(plan: Plan, target: Target) -> bool:
@@ -177,17 +181,16 @@ def _tiles_function(module: Module, tile: Tile, lanes: int, signs: tuple[int, ..
     """Returns the name of a function that adds the products of tiles of rows and a panel; it is added if it is new.
 
     The panel is a sum of panels by signs, which is also stored. Parameters are the left factor, the panels, where their
-    sum is stored, and the results; the number of vectors of terms; the first tile and the one after the last; where in
-    the results the sums are added to, and stored, twice. There is nothing to add or to store where such a number is
-    negative.
+    sum is stored, and the results; the number of vectors of terms; the first tile and the one after the last; and
+    whether sums are added to the results.
     """
     name = f"tiles_{tile.rows}_{tile.vectors}_{'_'.join(['minus' if n < 0 else 'plus' for n in signs])}"
     if any(f.name == name for f in module.functions):
         return name
     is_sum = len(signs) > 1
-    f = Function(module, name, [*[POINTER] * (2 + len(signs) + is_sum), *[I64] * 7], is_internal=True)
-    left, *panels, results = f.arguments[:-7]
-    chunks, start, stop, before, result, second_before, second_result = f.arguments[-7:]
+    f = Function(module, name, [*[POINTER] * (2 + len(signs) + is_sum), *[I64] * 4], is_internal=True)
+    left, *panels, results = f.arguments[:-4]
+    chunks, start, stop, is_added = f.arguments[-4:]
     type, width = LlvmType(F32.scalar, lanes), tile.vectors * lanes
     steps = f.integer(lanes * width), f.integer(width)
     terms = [TermRange(chunks, f.integer(tile.rows * lanes)), TermRange(f.integer(lanes), f.integer(1))]
@@ -197,18 +200,13 @@ def _tiles_function(module: Module, tile: Tile, lanes: int, signs: tuple[int, ..
         first = f.element(left, n * chunks * (tile.rows * lanes), F32.scalar)
         left_rows = [LeftRow(first, r * lanes) for r in range(tile.rows)]
         vectors = [x for of_row in ProductTile(f).sums(left_rows, columns, terms) for x in of_row]
-        place = f.element(results, n * (tile.rows * width), F32.scalar)
-
-        def places_of(result: LlvmValue) -> list[LlvmValue]:
-            return _vectors_at(f.element(place, result, F32.scalar), len(vectors), lanes)
-
-        with f.when(before.compare("slt", 0)):
-            for x, to in zip(vectors, places_of(result), strict=True):
-                f.store(x, to)
-        for added, out in ((before, result), (second_before, second_result)):
-            with f.when(added.compare("sge", 0)):
-                for x, at, to in zip(vectors, places_of(added), places_of(out), strict=True):
-                    f.store(x + f.load(at, type), to)
+        places = _vectors_at(f.element(results, n * (tile.rows * width), F32.scalar), len(vectors), lanes)
+        with f.when(is_added.compare("eq", 0)):
+            for x, place in zip(vectors, places, strict=True):
+                f.store(x, place)
+        with f.when(is_added.compare("ne", 0)):
+            for x, place in zip(vectors, places, strict=True):
+                f.store(x + f.load(place, type), place)
     f.add_line("ret void")
     return name
 
@@ -243,7 +241,7 @@ class HalvedContractionCode(ContractionCode):
         f, code = self._f, self._code
         assert isinstance(packed_pointer, LlvmValue)
         left, right, result = self._sizes
-        code.scratch.require((left * len(_LEFT_SUMS) + right + result * _RESULTS) * F32.bits // 8)
+        code.scratch.require((left * len(_LEFT_SUMS) + right + result * len(_PRODUCTS)) * F32.bits // 8)
         self._left = code.scratch.pointer
         self._right = f.element(self._left, f.integer(left * len(_LEFT_SUMS)), F32.scalar)
         self._results = f.element(self._right, f.integer(right), F32.scalar)
@@ -255,8 +253,13 @@ class HalvedContractionCode(ContractionCode):
             is_plain = self._add_left_sums(start, tiles)
             with inside.loop(f.integer(panels), f.integer(1)) as (panel, _):
                 j = panel * self._width
-                self._add_products(j, packed_pointer, tiles, is_plain)
-                self._finish_panels(start, j)
+                for condition, products, quarters in (
+                    (is_plain.compare("eq", 0), _PRODUCTS, _QUARTERS),
+                    (is_plain, _PLAIN_PRODUCTS, _PLAIN_QUARTERS),
+                ):
+                    with f.when(condition):
+                        self._add_products(products, j, packed_pointer, tiles)
+                        self._finish_panels(quarters, start, j)
 
     def _tiles_from(self, row: LlvmValue) -> LlvmValue:
         """Returns the number of tiles of the rows of a half from one on."""
@@ -309,50 +312,58 @@ class HalvedContractionCode(ContractionCode):
 
     # -- products
 
-    def _add_products(self, j: LlvmValue, panels: LlvmValue, tiles: LlvmValue, is_plain: LlvmValue) -> None:
-        """Adds the sums of a panel of columns from `j` on, and of the panel as far in the other half."""
-        f = self._f
-        left, right = [
-            f.element(panels, (j + side) * (2 * self._half_terms), F32.scalar) for side in (0, self._half_columns)
-        ]
-        below = f.integer(self._sizes[1])
-        quarters = [left, right, f.element(left, below, F32.scalar), f.element(right, below, F32.scalar)]
-        for condition, products in ((is_plain.compare("eq", 0), _PRODUCTS), (is_plain, _PLAIN_PRODUCTS)):
-            with f.when(condition):
-                for product in products:
-                    self._add_product(product, quarters, tiles)
+    def _add_products(self, products: Sequence[_Product], j: LlvmValue, panels: LlvmValue, tiles: LlvmValue) -> None:
+        """Adds products for a panel of columns from `j` on, and the panel as far in the other half."""
+        f, half = self._f, self._half_terms
+        sides = [f.element(panels, (j + side) * (2 * half), F32.scalar) for side in (0, self._half_columns)]
+        quarters = [f.element(side, f.integer(k * self._width), F32.scalar) for k in (0, half) for side in sides]
+        for product in products:
+            self._add_product(product, quarters, tiles)
 
     def _add_product(self, product: _Product, quarters: Sequence[LlvmValue], tiles: LlvmValue) -> None:
-        f, signs = self._f, tuple([sign for sign in product.right if sign])
+        f, (left, _, result) = self._f, self._sizes
+        signs = tuple([sign for sign in product.right if sign])
         panels = [quarter for quarter, sign in zip(quarters, product.right, strict=True) if sign]
-        if len(signs) == 1:
-            self._call_tiles(product, panels, signs, f.integer(0), tiles)
-        else:
-            self._call_tiles(product, [*panels, self._right], signs, f.integer(0), f.integer(1))
-            self._call_tiles(product, [self._right], (1,), f.integer(1), tiles)
+        first = f.element(self._left, f.integer(product.left * left), F32.scalar)
+        place = f.element(self._results, f.integer(product.result * result), F32.scalar)
+        chunks, is_added = f.integer(self._half_terms // self._lanes), f.integer(0 if product.is_first else 1)
 
-    def _call_tiles(
-        self, product: _Product, panels: Sequence[LlvmValue], signs: tuple[int, ...], *tiles: LlvmValue
-    ) -> None:
-        f = self._f
-        name = _tiles_function(f.module, self.tile, self._lanes, signs)
-        left = f.element(self._left, f.integer(product.left * self._sizes[0]), F32.scalar)
-        numbers = [product.before, product.result, *(product.second or (None, None))]
-        places = [f.integer(-1 if n is None else n * self._sizes[2]) for n in numbers]
-        chunks = f.integer(self._half_terms // self._lanes)
-        arguments = [left, *panels, self._results, chunks, *tiles, *places]
-        f.add_line(f"call void @{name}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
+        def call(signs: tuple[int, ...], panels: Sequence[LlvmValue], start: LlvmValue, stop: LlvmValue) -> None:
+            name = _tiles_function(f.module, self.tile, self._lanes, signs)
+            arguments = [first, *panels, place, chunks, start, stop, is_added]
+            f.add_line(f"call void @{name}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
+
+        if len(signs) == 1:
+            call(signs, panels, f.integer(0), tiles)
+        else:
+            call(signs, [*panels, self._right], f.integer(0), f.integer(1))
+            call((1,), [self._right], f.integer(1), tiles)
 
     # -- results
 
-    def _finish_panels(self, start: LlvmValue, j: LlvmValue) -> None:
+    def _finish_panels(self, quarters: Matrix, start: LlvmValue, j: LlvmValue) -> None:
         """Adds what follows the sums of the rows of a block in two panels."""
         f, type = self._f, self._whole.type
-        with f.loop(f.integer(0), f.integer(2)) as half, f.loop(f.integer(0), f.integer(2)) as side:
-            first = start + half * self._half_rows
-            end = f.select(half.compare("eq", 0), f.integer(self._half_rows), f.integer(_row_count(self._plan)))
-            source = f.element(self._results, (half * 2 + side) * self._sizes[2], F32.scalar)
-            with f.loop(f.integer(0), f.intrinsic("smin", f.integer(self._block), end - first)) as r:
-                of_row = f.element(source, r * self._width, F32.scalar)
-                sums = [f.load(at, type) for at in _vectors_at(of_row, self.tile.vectors, self._lanes)]
-                self._finish(self._position(first + r), j + side * self._half_columns, sums, self._whole)
+        rows = f.intrinsic("smin", f.integer(self._block), f.integer(self._half_rows) - start)
+        with f.loop(f.integer(0), rows) as r:
+            of_row = f.element(self._results, r * self._width, F32.scalar)
+            results = [
+                _vectors_at(
+                    f.element(of_row, f.integer(n * self._sizes[2]), F32.scalar), self.tile.vectors, self._lanes
+                )
+                for n in range(len(quarters[0]))
+            ]
+            sums = [
+                transformed_values(f, quarters, [f.load(place, type) for place in places])
+                for places in zip(*results, strict=True)
+            ]
+            upper, lower = start + r, start + r + self._half_rows
+            self._finish_halves(upper, j, [x[:2] for x in sums])
+            with f.when(lower.compare("slt", _row_count(self._plan))):
+                self._finish_halves(lower, j, [x[2:] for x in sums])
+
+    def _finish_halves(self, row: LlvmValue, j: LlvmValue, sums: Sequence[Sequence[LlvmValue]]) -> None:
+        """Adds what follows the sums of a row, of which each vector is followed by that of the other half."""
+        position = self._position(row)
+        for side, of_side in enumerate(zip(*sums, strict=True)):
+            self._finish(position, j + side * self._half_columns, of_side, self._whole)
