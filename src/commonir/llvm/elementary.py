@@ -1,8 +1,8 @@
 """Elementary functions on vectors of single precision: polynomials without tables or calls.
 
 NaN passes through, infinities and signed zeros come out right. Largest errors in units in the last place: exp and exp2
-2.8, tanh 4.6, erf 5.5, log 0.8.
-Source: coefficients of Cephes (exp, log) and of rational approximations of tanh and erf, as listed in
+2.0, tanh 4.4, erf 5.9, log 0.8.
+Source: coefficients of Cephes (log) and of rational approximations of tanh and erf, as listed in
 `shared/facts/native_engine.md`.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf, nan
 from types import MappingProxyType
 
-from commonir.llvm.llvm_ir import F32, Function, LlvmValue
+from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
 
 ElementaryFunction = Callable[[Function, LlvmValue], LlvmValue]
 
@@ -24,6 +24,9 @@ SCALED_BITS = 512
 
 _LOG2_HIGH, _LOG2_LOW = 0.693359375, -2.12194440e-4
 """The logarithm of 2 in two parts, so that multiples of the first are exact."""
+
+_EXP = (8.290210209e-3, 4.189849630e-2, 1.666764096e-1, 4.999914537e-1, 9.999997050e-1, 1.0)
+"""The polynomial of degree 5 that is nearest to the exponential within half a logarithm of 2, relative to it."""
 
 
 def polynomial(f: Function, x: LlvmValue, coefficients: Sequence[float]) -> LlvmValue:
@@ -48,12 +51,7 @@ def exp(f: Function, x: LlvmValue) -> LlvmValue:
     n = shifted - _ROUNDING
     x = f.fused_multiply_add(n, f.constant(x.type, -_LOG2_HIGH), x)
     x = f.fused_multiply_add(n, f.constant(x.type, -_LOG2_LOW), x)
-    p = polynomial(
-        f,
-        x,
-        [1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1, 1.0, 1.0],
-    )
-    return _scaled(f, p, shifted)
+    return _scaled(f, polynomial(f, x, _EXP), shifted)
 
 
 def exp2(f: Function, x: LlvmValue) -> LlvmValue:
@@ -61,19 +59,16 @@ def exp2(f: Function, x: LlvmValue) -> LlvmValue:
     x = clipped(f, x, -151.0, 129.0)
     shifted = x + _ROUNDING
     r = (x - (shifted - _ROUNDING)) * 0.6931471805599453
-    p = polynomial(
-        f,
-        r,
-        [1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1, 1.0, 1.0],
-    )
-    return _scaled(f, p, shifted)
+    return _scaled(f, polynomial(f, r, _EXP), shifted)
 
 
 def _scaled(f: Function, x: LlvmValue, shifted: LlvmValue) -> LlvmValue:
     """Returns `2^n x`, where `shifted` is `n` with the rounding number added."""
-    n = f.cast("bitcast", shifted, "i32") - 0x4B400000
     if x.type.lanes * F32.bits == SCALED_BITS:
-        return f.called(f"llvm.ldexp.{x.type.mangled}.{n.type.mangled}", x.type, x, n)
+        every, nearest = f.constant(LlvmType("i16"), -1), f.constant(LlvmType("i32"), 4)
+        name = f"llvm.x86.avx512.mask.scalef.ps.{SCALED_BITS}"
+        return f.called(name, x.type, x, shifted - _ROUNDING, x, every, nearest)
+    n = f.cast("bitcast", shifted, "i32") - 0x4B400000
     half = n.shift_right(1, is_signed=True)
     return x * _power_of_two(f, half) * _power_of_two(f, n - half)
 
@@ -83,65 +78,51 @@ def _power_of_two(f: Function, n: LlvmValue) -> LlvmValue:
 
 
 def tanh(f: Function, x: LlvmValue) -> LlvmValue:
-    """Returns an odd rational function, which ends where single precision rounds to 1; near zero, the number itself."""
-    given, x = x, clipped(f, x, -7.90531110763549805, 7.90531110763549805)
-    q = x * x
-    numerator = polynomial(
-        f,
-        q,
-        [
-            -2.76076847742355e-16,
-            2.00018790482477e-13,
-            -8.60467152213735e-11,
-            5.12229709037114e-08,
-            1.48572235717979e-05,
-            6.37261928875436e-04,
-            4.89352455891786e-03,
-        ],
-    )
-    denominator = polynomial(
-        f, q, [1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03]
-    )
-    is_small = f.intrinsic("fabs", given).compare("olt", 4e-4)
-    return f.select(is_small, given, clipped(f, x * numerator / denominator, -1.0, 1.0))
+    """Returns an odd rational function, which ends where single precision rounds to 1."""
+    numerator = [
+        -2.76076847742355e-16,
+        2.00018790482477e-13,
+        -8.60467152213735e-11,
+        5.12229709037114e-08,
+        1.48572235717979e-05,
+        6.37261928875436e-04,
+        4.89352455891786e-03,
+    ]
+    denominator = [1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03]
+    return _odd_quotient(f, clipped(f, x, -7.90531110763549805, 7.90531110763549805), numerator, denominator, 256)
 
 
 def erf(f: Function, x: LlvmValue) -> LlvmValue:
-    """Returns an odd rational function on [-4, 4], outside of which single precision rounds to 1.
+    """Returns an odd rational function on [-4, 4], outside of which single precision rounds to 1."""
+    numerator = [
+        -2.72614225801306e-10,
+        2.77068142495902e-08,
+        -2.10102402082508e-06,
+        -5.69250639462346e-05,
+        -7.34990630326855e-04,
+        -2.95459980854025e-03,
+        -1.60960333262415e-02,
+    ]
+    denominator = [
+        -1.45660718464996e-05,
+        -2.13374055278905e-04,
+        -1.68282697438203e-03,
+        -7.37332916720468e-03,
+        -1.42647390514189e-02,
+    ]
+    return _odd_quotient(f, clipped(f, x, -4.0, 4.0), numerator, denominator, -64)
 
-    Near zero its terms would be subnormal: two terms of the series are exact enough.
+
+def _odd_quotient(
+    f: Function, x: LlvmValue, numerator: Sequence[float], denominator: Sequence[float], scale: float
+) -> LlvmValue:
+    """Returns `x` times a quotient of polynomials in its square, at most 1.
+
+    The scale, a power of two, brings both near 1 at zero: products with small numbers would be subnormal.
     """
-    given, x = x, clipped(f, x, -4.0, 4.0)
-    q = x * x
-    numerator = polynomial(
-        f,
-        q,
-        [
-            -2.72614225801306e-10,
-            2.77068142495902e-08,
-            -2.10102402082508e-06,
-            -5.69250639462346e-05,
-            -7.34990630326855e-04,
-            -2.95459980854025e-03,
-            -1.60960333262415e-02,
-        ],
-    )
-    denominator = polynomial(
-        f,
-        q,
-        [
-            -1.45660718464996e-05,
-            -2.13374055278905e-04,
-            -1.68282697438203e-03,
-            -7.37332916720468e-03,
-            -1.42647390514189e-02,
-        ],
-    )
-    is_small = f.intrinsic("fabs", given).compare("olt", 0.01)
-    series = given * f.fused_multiply_add(
-        given * given, f.constant(x.type, -0.37612638903), f.constant(x.type, 1.12837916709)
-    )
-    return f.select(is_small, series, clipped(f, x * numerator / denominator, -1.0, 1.0))
+    square = x * x
+    above, below = [polynomial(f, square, [c * scale for c in part]) for part in (numerator, denominator)]
+    return clipped(f, x * above / below, -1.0, 1.0)
 
 
 def log(f: Function, x: LlvmValue) -> LlvmValue:
