@@ -19,7 +19,7 @@ from commonir.dialects import core
 from commonir.ir.data import ArrayData
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, bf16, f16, f32
+from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i8, u8
 from commonir.llvm.compiler import host_target
 from commonir.symbolic import symbol
 
@@ -40,8 +40,8 @@ def normal(*shape: int) -> Array:
     return RANDOM.standard_normal(shape).astype(np.float32)
 
 
-def constant(array: Array) -> Value:
-    return core.constant(ArrayData(TensorType(f32, array.shape), array))
+def constant(array: Array, element: ElementType = f32) -> Value:
+    return core.constant(ArrayData(TensorType(element, array.shape), array))
 
 
 def text_program(text: str) -> Module:
@@ -89,6 +89,26 @@ def test_sizes_of_images_change_from_call_to_call(tmp_path: Path) -> None:
         (expected,) = engine_outputs(module, {"x": x}).values()
         (actual,) = compiled.run({"x": x}).values()
         np.testing.assert_array_equal(actual, expected)
+
+
+def test_borders_of_quantized_images_are_their_zero_point(tmp_path: Path) -> None:
+    kernels = RANDOM.integers(-128, 128, (16, 20, 3, 3)).astype(np.int8)
+    quantum = np.float32(1 / 16)
+
+    def build(x: Value) -> Value:
+        scale, zero = core.scalar(float(quantum), f32), constant(np.array(77, np.uint8), u8)
+        y = core.dequantize(core.quantize(x, scale, u8, zero), scale, zero)
+        filters = core.dequantize(constant(kernels, i8), scale, None)
+        return core.relu(core.conv(y, filters, pads=((1, 1), (1, 1))))
+
+    x = normal(1, 20, 6, 7)
+    compiled = library(program(build, {"x": TensorType(f32, x.shape)}), tmp_path)
+    levels = np.clip(np.round(x / quantum) + 77, 0, 255) - 77
+    wide = np.pad(levels, [(0, 0), (0, 0), (1, 1), (1, 1)])
+    windows = np.lib.stride_tricks.sliding_window_view(wide, (3, 3), (2, 3))
+    expected = np.maximum(np.einsum("nchwyx,ocyx->nohw", windows, kernels.astype(np.float64)), 0) * quantum**2
+    for _ in range(2):
+        np.testing.assert_allclose(one(compiled.run({"x": x})), expected, rtol=1e-6)
 
 
 def test_sizes_change_from_call_to_call(tmp_path: Path) -> None:
