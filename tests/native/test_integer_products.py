@@ -149,6 +149,22 @@ def test_dequantized_images_are_padded_with_zeros(width: Width) -> None:
     assert has_integer_instructions(graph, target)
 
 
+@pytest.mark.parametrize("width", available_widths())
+@pytest.mark.parametrize(("element", "zero"), [(u8, 0), (u8, 131), (i8, 0), (i8, -77)])
+def test_quantized_values_are_rounded_to_even_and_limited(element: ElementType, zero: int, width: Width) -> None:
+    x = np.concatenate([np.arange(-300, 300) / np.float32(2), np.float32([0.49999997, -0.0, 1e9, -1e9, 3e38, -3e38])])
+    x = np.append(x, np.float32([np.inf, -np.inf, np.nan])).astype(np.float32)
+
+    def build(v: Value) -> Value:
+        return core.cast(core.quantize(v, core.scalar(1.0, f32), element, constant(np.array(zero), element)), i32)
+
+    graph = graph_of(program(build, {"x": TensorType(f32, x.shape)}))
+    assert graph is not None
+    (actual,) = run_guarded(graph, of_width(host_target(), width), dict.fromkeys(graph.inputs, x), {}, "after")
+    expected = np.clip(np.round(x) + zero, *element.integer_limits)
+    np.testing.assert_array_equal(actual, np.where(np.isnan(x), 0, expected))
+
+
 def quantized(x: Array, scale: np.float32, zero: int, element: ElementType) -> Array:
     return np.clip(np.round(x / scale) + zero, *element.integer_limits).astype(np.int64) - zero
 

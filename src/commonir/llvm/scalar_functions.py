@@ -129,6 +129,21 @@ def _short_integer(f: Function, x: LlvmValue, target: str, to: ElementType) -> L
     return f.cast("trunc", f.cast("fptosi", limited, "i32"), target)
 
 
+def quantized(f: Function, x: LlvmValue, shift: int, to: ElementType) -> LlvmValue:
+    """Returns single precision rounded to the nearest integers, ties to even, plus a number, at most as far as a type
+    of few bits reaches; NaN as 0. It is limited before it is rounded, by integers, which gives the same.
+    """
+    low, high = [f.constant(x.type, limit - shift) for limit in to.integer_limits]
+    # Of NaN the comparison fails.
+    limited = f.select(x.compare("ogt", low), x, low)
+    limited = f.select(limited.compare("olt", high), limited, high)
+    if to.integer_limits[0]:
+        limited = f.select(x.compare("uno", 0.0), f.constant(x.type, -shift), limited)
+    type = x.type.of("i32")
+    nearest = f.called(f"llvm.lrint.{type.mangled}.{x.type.mangled}", type, limited)
+    return f.cast("trunc", nearest + shift, register_type(to))
+
+
 # -- functions
 
 

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from commonir.base.tuples import NamedTuple
-from commonir.ir.types import ElementType, f32
+from commonir.ir.types import ElementType, f32, i8, u8
 from commonir.llvm.element_code import converted_integer, loaded_value, rounded, stored_value
 from commonir.llvm.llvm_ir import BOOL, F32, I64, Function, LlvmType, LlvmValue
 from commonir.llvm.scalar_functions import (
@@ -18,6 +18,7 @@ from commonir.llvm.scalar_functions import (
     applied,
     combined,
     converted,
+    quantized,
     reduced_lanes,
     register_type,
     start_of,
@@ -246,6 +247,9 @@ class ExpressionCode(PositionCode):
         return converted_integer(self._f, x, scalar, is_signed=True)
 
     def _cast(self, body: Expr, to: ElementType) -> LlvmValue:
+        steps = _quantization(body, to)
+        if steps is not None:
+            return quantized(self._f, self.value(steps[0]), steps[1], to)
         x = self.value(body)
         f = self._f
         if rounds_to_half(body, to):
@@ -452,6 +456,30 @@ class ExpressionCode(PositionCode):
         pointer = f.element(out.pointer, start, out.storage)
         x = f.splat(x, vector.lanes)
         f.store(x, pointer, vector.mask)
+
+
+def _quantization(e: Expr, to: ElementType) -> tuple[Expr, int] | None:
+    """Returns what is rounded, and the integer that is added before limiting it to a type of bytes; None for others."""
+    if to not in (i8, u8):
+        return None
+    low, high = to.integer_limits
+    match e:
+        case Apply(
+            fn="minimum",
+            args=(
+                Apply(
+                    fn="maximum",
+                    args=(
+                        Apply(fn="add", args=(Apply(fn="round", args=(x,)), Cast(body=Const(value=int(shift))))),
+                        Const(value=least),
+                    ),
+                ),
+                Const(value=most),
+            ),
+        ) if x.dtype is f32 and (least, most) == (low, high) and low <= shift <= high:
+            return x, shift
+        case _:
+            return None
 
 
 def _element(f: Function, x: LlvmValue, buffer: Buffer, element: ElementType) -> LlvmValue:
