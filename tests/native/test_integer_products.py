@@ -152,8 +152,8 @@ def test_dequantized_images_are_padded_with_zeros(width: Width) -> None:
 @pytest.mark.parametrize("width", available_widths())
 @pytest.mark.parametrize(("element", "zero"), [(u8, 0), (u8, 131), (i8, 0), (i8, -77)])
 def test_quantized_values_are_rounded_to_even_and_limited(element: ElementType, zero: int, width: Width) -> None:
-    x = np.concatenate([np.arange(-300, 300) / np.float32(2), np.float32([0.49999997, -0.0, 1e9, -1e9, 3e38, -3e38])])
-    x = np.append(x, np.float32([np.inf, -np.inf, np.nan])).astype(np.float32)
+    edges = [0.49999997, -0.0, 1e9, -1e9, 3e38, -3e38, np.inf, -np.inf, np.nan]
+    x = np.array([*np.arange(-300, 300) / 2, *edges], np.float32)
 
     def build(v: Value) -> Value:
         return core.cast(core.quantize(v, core.scalar(1.0, f32), element, constant(np.array(zero), element)), i32)
