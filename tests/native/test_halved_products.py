@@ -106,6 +106,20 @@ def test_numbers_that_are_not_finite_stay_in_their_rows(number: float) -> None:
     assert np.array_equal(np.isfinite(actual[7]), np.isfinite(expected[7]))
 
 
+@pytest.mark.parametrize("factor", ["left", "right"])
+def test_long_rows_and_columns_raise_no_errors_of_others(factor: str) -> None:
+    x, w, b = normal(100, 256), normal(256, 192), normal(192)
+    if factor == "left":
+        x[3] *= 1000
+    else:
+        w[:, 100] *= 1000
+    graph = halved_graph(linear(x.shape, w, b), host_target())
+    (actual,) = run_guarded(graph, host_target(), dict.fromkeys(graph.inputs, x), {}, "after")
+    expected = np.maximum(x.astype(np.float64) @ w + b, 0)
+    scale = np.linalg.norm(x, axis=1)[:, None] * np.linalg.norm(w, axis=0)
+    np.testing.assert_array_less(np.abs(actual - expected) / scale, 1e-6)
+
+
 def test_the_option_of_the_engine_decides() -> None:
     graph = graph_of(linear((96, 256), normal(256, 192), normal(192)))
     assert graph is not None

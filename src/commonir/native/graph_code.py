@@ -29,7 +29,7 @@ from commonir.native.kernels.work_units import (
 from commonir.native.products.contraction_code import ContractionCode
 from commonir.native.products.contraction_plan import Plan, packed, plan_of
 from commonir.native.products.decoded_factors import decode_factors
-from commonir.native.products.halved_products import HalvedContractionCode, has_halves
+from commonir.native.products.halved_products import HalvedContractionCode, has_halves, packed_halves
 from commonir.native.products.integer_products import (
     ByteContractionCode,
     IntegerContractionCode,
@@ -447,7 +447,11 @@ class _NodeWriter:
     def _packed(self, plan: Plan, tile: Tile) -> LlvmValue:
         """Returns the pointer to a constant factor in panels."""
         lanes = self._target.lanes()
-        kind, pack = ("pairs", packed_pairs) if uses_pairs(plan, self._target) else ("packed", packed)
+        kind, pack = "packed", packed
+        if uses_pairs(plan, self._target):
+            kind, pack = "pairs", packed_pairs
+        elif has_halves(plan, self._target):
+            kind, pack = "halves", packed_halves
         text = f"{kind} {plan.right_form} {tile}"
 
         def make(array: Array) -> Array:

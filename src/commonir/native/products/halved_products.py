@@ -5,8 +5,8 @@ of rows, and lie in scratch memory; those of the right one are made for a panel 
 that first multiplies with them. Products lie in scratch memory, where what follows reads sums of them.
 
 Errors are twice those of plain sums, some 1e-6 of the largest element, so `EngineOptions.fast_math` can turn it off.
-Each row has a part in another one, half of all rows away. Where numbers are infinite or NaN, a block is multiplied
-plainly, so that they stay in their rows.
+Each row has a part in another one, half of all rows away, and so has each column. A block is multiplied plainly where
+one is much longer than the other, whose errors it would raise, or has numbers that are infinite or NaN.
 Source: N. Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 23.
 """
 
@@ -14,13 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.llvm_ir import BOOL, F32, I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
 from commonir.llvm.target import Target
 from commonir.native.kernels.expression_code import Buffer
 from commonir.native.kernels.kernel_code import KernelCode
 from commonir.native.products.contraction_code import ContractionCode, Packed, TermRun, term_runs
-from commonir.native.products.contraction_plan import Plan
+from commonir.native.products.contraction_plan import Plan, factor_matrix, packed
 from commonir.native.products.product_tiles import (
     Columns,
     LeftRow,
@@ -34,11 +37,16 @@ from commonir.native.products.winograd_code import Matrix, transformed_values
 from commonir.runtime.kernel_graph.graph import known_count
 from commonir.runtime.kernel_graph.strips import even_part
 
+Array = NDArray[np.generic]
+
 LEAST_ROWS, LEAST_TERMS, LEAST_COLUMNS = 96, 256, 192
 """Sizes from which on sums of quarters cost less than they save."""
 
 BLOCK_ROWS = 256
 """The most rows of a block in each half: for every block the sums of all panels are made again."""
+
+MOST_RATIO = 16
+"""How many times as long as the row or column half of all away another one may be, as the root of the squares' sum."""
 
 # Quarters are numbered by rows.
 _LEFT_SUMS = (
@@ -115,6 +123,15 @@ def has_halves(plan: Plan, target: Target) -> bool:
         and innermost.left_step == 1
         and known_count([innermost.extent]) % lanes == 0
     )
+
+
+def packed_halves(plan: Plan, array: Array, tile: Tile, lanes: int) -> Array:
+    """Returns a constant right factor in panels, and behind them 1 if its columns may be added to others, else 0."""
+    panels = packed(plan, array, tile, lanes)
+    squares = np.square(factor_matrix(plan, array, lanes), dtype=np.float64).sum(axis=0)
+    low, high = squares.reshape(2, -1)
+    are_near = np.all((low <= high * MOST_RATIO**2) & (high <= low * MOST_RATIO**2))
+    return np.append(panels, np.float32(are_near))
 
 
 def _row_count(plan: Plan) -> int:
@@ -246,16 +263,18 @@ class HalvedContractionCode(ContractionCode):
         self._right = f.element(self._left, f.integer(left * len(_LEFT_SUMS)), F32.scalar)
         self._results = f.element(self._right, f.integer(right), F32.scalar)
         blocks, panels = -(-self._half_rows // self._block), self._half_columns // self._width
+        size = _column_count(self._plan) * 2 * self._half_terms
+        columns_are_near = f.load(f.element(packed_pointer, f.integer(size), F32.scalar), F32).compare("one", 0)
         units = code.units((), blocks * panels)
         with units.loop(f.integer(blocks), f.integer(panels)) as (n, inside):
             start = n * self._block
             tiles = f.intrinsic("smin", f.integer(self._most_tiles), self._tiles_from(start))
-            is_plain = self._add_left_sums(start, tiles)
+            are_near = f.binary("and", "and", self._add_left_sums(start, tiles), columns_are_near)
             with inside.loop(f.integer(panels), f.integer(1)) as (panel, _):
                 j = panel * self._width
                 for condition, products, quarters in (
-                    (is_plain.compare("eq", 0), _PRODUCTS, _QUARTERS),
-                    (is_plain, _PLAIN_PRODUCTS, _PLAIN_QUARTERS),
+                    (are_near, _PRODUCTS, _QUARTERS),
+                    (are_near.compare("eq", 0), _PLAIN_PRODUCTS, _PLAIN_QUARTERS),
                 ):
                     with f.when(condition):
                         self._add_products(products, j, packed_pointer, tiles)
@@ -269,12 +288,12 @@ class HalvedContractionCode(ContractionCode):
     # -- the left factor
 
     def _add_left_sums(self, start: LlvmValue, tiles: LlvmValue) -> LlvmValue:
-        """Adds the sums of rows of a block; returns whether some of their numbers are infinite or NaN."""
+        """Adds the sums of rows of a block; returns whether these may be added to one another."""
         f, plan = self._f, self._plan
         base = f.element(self._code.buffer(plan.left.name).pointer, self._start(plan.left), F32.scalar)
         halves, *runs = _halved_runs(plan)
         of_half = self._code.size(halves.left_step)
-        check = f.variable(self._whole.type, 0)
+        are_near = f.variable(BOOL, 1)
         rows = f.integer(self.tile.rows)
         with f.loop(f.integer(0), tiles) as tile, f.loop(f.integer(0), rows) as r:
             row = start + tile * rows + r
@@ -283,16 +302,25 @@ class HalvedContractionCode(ContractionCode):
                 first = f.element(base, self._row_address(self._position(at)), F32.scalar)
                 sources += [first, f.element(first, of_half, F32.scalar)]
             place = tile * (self.tile.rows * self._half_terms) + r * self._lanes
-            self._add_sums_of_row(runs, sources, f.element(self._left, place, F32.scalar), check)
-        found = check.get()
-        return f.called(f"llvm.vector.reduce.or.v{self._lanes}i1", BOOL, found.compare("uno", found))
+            squares = f.variable(self._whole.type, 0), f.variable(self._whole.type, 0)
+            self._add_sums_of_row(runs, sources, f.element(self._left, place, F32.scalar), squares)
+            are_near.set(f.binary("and", "and", are_near.get(), self._are_near(*[s.get() for s in squares])))
+        return are_near.get()
+
+    def _are_near(self, low: LlvmValue, high: LlvmValue) -> LlvmValue:
+        """Returns whether the lengths of two rows, given by squares of their numbers, are finite and not far apart."""
+        f, zero = self._f, self._f.constant(F32, 0)
+        add = f"llvm.vector.reduce.fadd.{low.type.mangled}"
+        a, b = [f.called(add, F32, zero, x, flags="reassoc") for x in (low, high)]
+        near = f.binary("and", "and", a.compare("ole", b * MOST_RATIO**2), b.compare("ole", a * MOST_RATIO**2))
+        return f.binary("and", "and", near, (a + b).compare("olt", float("inf")))
 
     def _at_most(self, row: LlvmValue, count: int) -> LlvmValue:
         """Returns a row, or the last one: the last tile may have more than there are."""
         return self._f.intrinsic("umin", row, self._f.integer(count - 1))
 
     def _add_sums_of_row(
-        self, runs: Sequence[TermRun], sources: Sequence[LlvmValue], out: LlvmValue, check: Variable
+        self, runs: Sequence[TermRun], sources: Sequence[LlvmValue], out: LlvmValue, squares: tuple[Variable, Variable]
     ) -> None:
         f = self._f
         run, *inner = runs
@@ -300,15 +328,16 @@ class HalvedContractionCode(ContractionCode):
             below = known_count([r.extent for r in inner])
             with f.loop(f.integer(0), self._code.size(run.extent)) as k:
                 moved = [f.element(s, k * self._code.size(run.left_step), F32.scalar) for s in sources]
-                self._add_sums_of_row(inner, moved, f.element(out, k * (below * self.tile.rows), F32.scalar), check)
+                self._add_sums_of_row(inner, moved, f.element(out, k * (below * self.tile.rows), F32.scalar), squares)
             return
         with f.loop(f.integer(0), self._code.size(run.extent), self._lanes) as k:
             quarters = [f.load(f.element(s, k, F32.scalar), self._whole.type) for s in sources]
             sums = transformed_values(f, _LEFT_SUMS, quarters)
             for n, x in enumerate(sums):
                 f.store(x, f.element(out, k * self.tile.rows + n * self._sizes[0], F32.scalar))
-            # The last sum has all quarters.
-            check.set(f.fused_multiply_add(sums[-1], f.constant(self._whole.type, 0), check.get()))
+            for n, x in enumerate(quarters):
+                of_row = squares[n // 2]
+                of_row.set(f.fused_multiply_add(x, x, of_row.get()))
 
     # -- products
 

@@ -137,7 +137,7 @@ class Placement(NamedTuple):
 
 
 def placement(view: View, shape: Sequence[int]) -> Placement | None:
-    """Returns what a view makes of an array of some shape; None if it repeats elements. Negative paddings crop."""
+    """Returns the view of an array of some shape; None if it repeats elements. Negative paddings crop."""
     match view:
         case Dilated(factors=factors):
             stretched = tuple([max((n - 1) * f + 1, 0) for n, f in zip(shape, factors, strict=True)])
