@@ -70,6 +70,25 @@ def test_while_repeats_until_its_condition_fails_and_swaps_values_at_once(engine
 
 
 @ENGINES
+def test_a_value_may_grow_in_each_round(engine: Engine) -> None:
+    size = symbol("size")
+    kinds = [tensor(i64), tensor(f32, size)]
+
+    def build(n: Value, x: Value) -> tuple[Value, ...]:
+        condition = core.nested(kinds, lambda k, _: (core.less(k, n),))
+
+        def longer(k: Value, v: Value) -> tuple[Value, ...]:
+            return core.add(k, core.scalar(1, i64)), core.concat((v, core.reduce_sum(v, (0,), keep_dims=True)), 0)
+
+        return core.while_((core.scalar(0, i64), x), condition, core.nested(kinds, longer))[1:]
+
+    executable = engine.prepare(program(build, {"n": tensor(i64), "x": tensor(f32, 1)}))
+    for rounds in (20, 20, 3, 19):
+        grown = executable.run({"n": np.array(rounds), "x": np.ones(1, np.float32)})["y0"]
+        assert grown.tolist() == [1, *[2**k for k in range(rounds)]]
+
+
+@ENGINES
 def test_call_runs_another_function_under_its_own_sizes(engine: Engine) -> None:
     n, m = symbol("n"), symbol("m")
     module = program(lambda x: core.call("twice", (tensor(f32, n),), (x,)), {"x": tensor(f32, n)})

@@ -78,8 +78,9 @@ class PreparedGraph(Protocol):
 
     def run(
         self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None
-    ) -> Sequence[Array]:
-        """Returns the outputs for arrays of the inputs and values of the symbols.
+    ) -> Sequence[Array] | None:
+        """Returns the outputs for arrays of the inputs and values of the symbols; None if preparing for these would not
+        pay, as sizes have differed in each run. The operations then run alone.
 
         With `on_kernel` kernels run one by one; it is called after each.
         Raises: OutOfRange when a position read from data is outside of its tensor.
@@ -359,19 +360,23 @@ class _BlockRunner:
 
     def _run_graph(self, step: GraphStep, values: dict[Value, Array]) -> None:
         arrays = [computed(values[v], v.type) for v in step.inputs]
-        if not step.fits(arrays, self._dims):
+        results = self._results_of(step, arrays) if step.fits(arrays, self._dims) else None
+        if results is None:
             for op in step.operations:
                 self.context.check_time()
                 self._run_single(op, values)
             return
-        start = time.monotonic()
-        with reporting_out_of_range():
-            results = step.graph.run(arrays, self._dims, self._on_kernel(step))
-        step.seconds = max(time.monotonic() - start, step.seconds or 0.0)
         values.update(zip(step.outputs, results, strict=True))
         new = [v for v, is_new in zip(step.outputs, step.graph.is_output_new, strict=True) if is_new]
         self.new.update(new)
         self.context.memory.hold([values[v] for v in new])
+
+    def _results_of(self, step: GraphStep, arrays: Sequence[Array]) -> Sequence[Array] | None:
+        start = time.monotonic()
+        with reporting_out_of_range():
+            results = step.graph.run(arrays, self._dims, self._on_kernel(step))
+        step.seconds = max(time.monotonic() - start, step.seconds or 0.0)
+        return results
 
     def _on_kernel(self, step: GraphStep) -> OnKernel | None:
         """Returns the function that is called after each kernel of a graph; None for a graph that runs at once."""

@@ -19,7 +19,7 @@ from commonir.runtime.limits import OutOfRange, reporting_out_of_range
 from commonir.runtime.values import is_computed_as_declared
 
 Array = NDArray[Any]
-Compute = Callable[[Sequence[Array], Mapping[str, int]], Sequence[Array]]
+Compute = Callable[[Sequence[Array], Mapping[str, int]], Sequence[Array] | None]
 
 
 class RepeatedRun(NamedTuple):
@@ -51,6 +51,7 @@ class RepeatedRun(NamedTuple):
         except OutOfRange:
             with reporting_out_of_range():
                 raise
+        assert results is not None, "sizes are those of the run before"
         return {name: results[n] for name, n in self.outputs}
 
 

@@ -15,6 +15,7 @@ from commonir.runtime.interpreter.array_functions import convert
 from commonir.runtime.interpreter.evaluation import evaluation_bytes, may_exceed_bits
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime, arena_of
 from commonir.runtime.kernel_graph.control import GraphProgram, names_read, walk_parts
+from commonir.runtime.kernel_graph.execution import DIRECT_ELEMENTS
 from commonir.runtime.kernel_graph.graph import KernelNode, evaluated
 from commonir.runtime.kernel_graph.loop_kernel import loop_kernels
 from commonir.runtime.kernel_graph.sizes import at_sizes
@@ -46,6 +47,9 @@ class PlannedGraph:
         self._constants = {n: _as_computed(a) for n, a in constants.items() if n in used}
         self.is_output_new = [name not in self._constants for name in program.outputs]
         self._plans: OrderedDict[tuple[object, ...], GraphPlan] = OrderedDict()
+        # The last sizes, and how many plans of small arrays in a row were made for new ones.
+        self._last: object = None
+        self._planned_in_a_row = 0
 
     @property
     def fallbacks(self) -> list[str]:
@@ -57,13 +61,25 @@ class PlannedGraph:
         for plan in self._plans.values():
             plan.forget()
 
-    def run(self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None) -> list[Array]:
-        """Returns the outputs; see `PreparedGraph`."""
+    def run(
+        self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None
+    ) -> list[Array] | None:
+        """Returns the outputs; see `PreparedGraph`.
+
+        In a loop whose values grow, each plan would be used once; for small arrays, making it takes longer than the
+        operations do by themselves.
+        """
         key = (tuple([dims[s] for s in self._symbols]), tuple([a.shape for a in arrays]))
+        is_repeated, self._last = key == self._last, key
         plan = self._plans.get(key)
-        if plan is None:
+        if plan is not None:
+            self._planned_in_a_row = 0
+        elif self._planned_in_a_row >= MAX_SIZES and not is_repeated:
+            return None
+        else:
             shapes = {n: a.shape for n, a in zip(self._program.inputs, arrays, strict=True)}
             plan = self._plans[key] = GraphPlan(self._program, self._constants, shapes, dims, self._limit)
+            self._planned_in_a_row = self._planned_in_a_row + 1 if plan.is_small else 0
             if len(self._plans) > MAX_SIZES:
                 self._plans.popitem(last=False)
         return plan.run(arrays, on_kernel)
@@ -108,6 +124,7 @@ class GraphPlan:
         for graph, of_graph in nodes.items():
             arrays.update(_buffers(of_graph, graph.outputs, memory_limit_bytes))
         self._arrays = arrays
+        self.is_small = all(a.size <= DIRECT_ELEMENTS for a in (*arrays.values(), *constants.values()))
         self._last: list[Array | None] = [None] * len(self._inputs)
         self._memory = memory = Memory(arrays, constants)
         self.fallbacks: list[str] = []
