@@ -48,6 +48,9 @@ BLOCK_ROWS = 256
 MOST_RATIO = 16
 """How many times as long as the row or column half of all away another one may be, as the root of the squares' sum."""
 
+LEAST_PANELS, MOST_UNITS = 2, 8
+"""The least panels of a unit, and the most units of a block: each thread makes the sums of rows for its units again."""
+
 # Quarters are numbered by rows.
 _LEFT_SUMS = (
     (1, 0, 0, 0),
@@ -235,7 +238,7 @@ def _vectors_at(pointer: LlvmValue, count: int, lanes: int) -> list[LlvmValue]:
 
 
 class HalvedContractionCode(ContractionCode):
-    """Adds the code of a contraction. A unit of work is a panel of columns in each half, for a block of rows."""
+    """Adds the code of a contraction. A unit of work is some panels of columns in each half, for a block of rows."""
 
     def __init__(self, code: KernelCode, function: Function, target: Target, plan: Plan, out: Buffer) -> None:
         super().__init__(code, function, target, plan, out)
@@ -265,20 +268,29 @@ class HalvedContractionCode(ContractionCode):
         blocks, panels = -(-self._half_rows // self._block), self._half_columns // self._width
         size = _column_count(self._plan) * 2 * self._half_terms
         columns_are_near = f.load(f.element(packed_pointer, f.integer(size), F32.scalar), F32).compare("one", 0)
-        units = code.units((), blocks * panels)
-        with units.loop(f.integer(blocks), f.integer(panels)) as (n, inside):
+        group = max(LEAST_PANELS, -(-panels // MOST_UNITS))
+        groups = -(-panels // group)
+        units = code.units((), blocks * groups)
+        with units.loop(f.integer(blocks), f.integer(groups)) as (n, inside):
             start = n * self._block
             tiles = f.intrinsic("smin", f.integer(self._most_tiles), self._tiles_from(start))
             are_near = f.binary("and", "and", self._add_left_sums(start, tiles), columns_are_near)
-            with inside.loop(f.integer(panels), f.integer(1)) as (panel, _):
-                j = panel * self._width
-                for condition, products, quarters in (
-                    (are_near, _PRODUCTS, _QUARTERS),
-                    (are_near.compare("eq", 0), _PLAIN_PRODUCTS, _PLAIN_QUARTERS),
-                ):
-                    with f.when(condition):
-                        self._add_products(products, j, packed_pointer, tiles)
-                        self._finish_panels(quarters, start, j)
+            with inside.loop(f.integer(groups), f.integer(1)) as (g, _):
+                stop = f.intrinsic("smin", (g + 1) * group, f.integer(panels))
+                with f.loop(g * group, stop) as panel:
+                    self._add_panels(start, panel * self._width, packed_pointer, tiles, are_near)
+
+    def _add_panels(
+        self, start: LlvmValue, j: LlvmValue, panels: LlvmValue, tiles: LlvmValue, are_near: LlvmValue
+    ) -> None:
+        """Adds the rows of a block for a panel of columns from `j` on, and for the panel as far in the other half."""
+        for condition, products, quarters in (
+            (are_near, _PRODUCTS, _QUARTERS),
+            (are_near.compare("eq", 0), _PLAIN_PRODUCTS, _PLAIN_QUARTERS),
+        ):
+            with self._f.when(condition):
+                self._add_products(products, j, panels, tiles)
+                self._finish_panels(quarters, start, j)
 
     def _tiles_from(self, row: LlvmValue) -> LlvmValue:
         """Returns the number of tiles of the rows of a half from one on."""
