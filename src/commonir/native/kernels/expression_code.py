@@ -459,7 +459,7 @@ class ExpressionCode(PositionCode):
 
 
 def _quantization(e: Expr, to: ElementType) -> tuple[Expr, int] | None:
-    """Returns what is rounded, and the integer that is added before limiting it to a type of bytes; None for others."""
+    """Returns the number to round, and the integer to add before limiting it to a type of bytes; None for others."""
     if to not in (i8, u8):
         return None
     low, high = to.integer_limits
