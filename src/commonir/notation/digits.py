@@ -49,7 +49,7 @@ def digits_of(positions: Iterable[Dim], extents: Mapping[str, Dim]) -> dict[str,
 
 
 def _degree(x: Dim) -> tuple[int, int]:
-    """Returns what orders sizes that divide one another."""
+    """Returns a key that orders sizes that divide one another."""
     return max([len(m) for m in terms_of(x)], default=0), x if isinstance(x, int) else 0
 
 
