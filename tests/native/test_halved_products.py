@@ -15,8 +15,11 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
 from commonir.llvm.compiler import host_target
 from commonir.llvm.target import Target
+from commonir.native.compiling import generated_program
 from commonir.native.graph_code import code_of
+from commonir.native.kernels.work_units import points_of
 from commonir.native.products import halved_products
+from commonir.runtime.kernel_graph.control import program_of
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 
@@ -31,6 +34,11 @@ require_package("llvmlite")
 Array = NDArray[Any]
 
 RANDOM = np.random.default_rng(11)
+
+
+@pytest.fixture(autouse=True)
+def small_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(halved_products, "SHARED_COLUMNS", 192)
 
 
 def normal(*shape: int) -> Array:
@@ -131,3 +139,14 @@ def test_what_would_not_pay_is_summed_as_it_is(rows: int, terms: int, columns: i
     graph = graph_of(linear((rows, terms), normal(terms, columns), normal(columns)))
     assert graph is not None
     assert not is_halved(graph, host_target())
+
+
+@pytest.mark.parametrize(("rows", "is_shared"), [(128, False), (1024, True)])
+def test_there_are_units_for_several_threads(rows: int, is_shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(halved_products, "SHARED_COLUMNS", 768)
+    graph = graph_of(linear((rows, 384), normal(384, 384), normal(384)))
+    assert graph is not None
+    assert is_halved(graph, host_target()) == is_shared
+    calls = generated_program(program_of(graph), host_target()).program.calls
+    assert calls[0].prepares == is_shared
+    assert points_of([calls[0].units]) >= 8

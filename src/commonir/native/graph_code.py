@@ -135,6 +135,7 @@ class _KernelFunction(NamedTuple):
     tensors: tuple[tuple[tuple[int, ...], ConstantForm | None], ...]
     units: Dim
     unit_cost: int
+    prepares: bool
     scratch: tuple[Dim, ...]
 
 
@@ -214,8 +215,9 @@ class ProgramWriter:
         function = self._function_of(node)
         self._scratch.update(dict.fromkeys(function.scratch))
         work = function.units, function.unit_cost
-        tensors = tuple(self._tensors(function, node))
-        return KernelCall(function.name, node.name, tensors, function.symbols, *work, _origins_of(node))
+        tensors, origins = tuple(self._tensors(function, node)), _origins_of(node)
+        symbols, prepares = function.symbols, function.prepares
+        return KernelCall(function.name, node.name, tensors, symbols, *work, origins, prepares=prepares)
 
     def _function_of(self, node: KernelNode) -> _KernelFunction:
         """Returns the function that computes a node, which is added if no equal one is there."""
@@ -285,7 +287,7 @@ class ProgramWriter:
         operands = _operands(node)
         forms = [((n,) if form is None else form.sources, form) for n, form in writer.tensors.items()]
         tensors = tuple([(tuple(map(operands.index, sources)), form) for sources, form in forms])
-        work = writer.division.units, writer.unit_cost
+        work = writer.division.units, writer.unit_cost, writer.division.prepares
         return _KernelFunction(name, tuple(writer.symbols), tensors, *work, tuple(writer.scratch.sizes))
 
 

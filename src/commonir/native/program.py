@@ -39,8 +39,8 @@ class KernelCall(NamedTuple):
     """A call of the main function: the function that computes a node, and the tensors and symbols it receives.
 
     The function divides its work into `units`, of which each has about the same cost; threads share it in so many
-    `rounds` of a run. `origins` are the operations that
-    it computes, with the names of their values, in order; each is a pair of texts.
+    `rounds` of a run. `prepares` says whether the function does some work again for each range of units. `origins` are
+    the operations that it computes, with the names of their values, in order; each is a pair of texts.
     """
 
     function: str
@@ -51,6 +51,7 @@ class KernelCall(NamedTuple):
     unit_cost: int
     origins: tuple[tuple[str, str], ...] = ()
     rounds: Dim = 1
+    prepares: bool = False
 
 
 class ProgramTensor(NamedTuple):

@@ -24,6 +24,7 @@ from commonir.native.threads.team_code import (
     BLOCKS_PER_THREAD,
     DONE,
     FAULTS,
+    FEW_BLOCKS_PER_THREAD,
     FIRST,
     LAST,
     LOOP,
@@ -51,10 +52,10 @@ from commonir.symbolic import Dim
 
 _RECORDS = "step_records"
 _OPERANDS = "step_operands"
-_ENTRY, _COUNT, _UNITS, _UNIT_COST, _FIRST_OPERAND, _GROUP = range(6)
-_RECORD = "{ ptr, ptr, i64, i64, i64, i64 }"
-"""A record: the entry, a function that counts units or null, the number of units or -1, the cost of a unit, the
-position of its operands, and the number of steps that begin a block with it."""
+_ENTRY, _COUNT, _UNITS, _UNIT_COST, _BLOCKS, _FIRST_OPERAND, _GROUP = range(7)
+_RECORD = "{ ptr, ptr, i64, i64, i64, i64, i64 }"
+"""A record: the entry, a function that counts units or null, the number of units or -1, the cost of a unit, the most
+blocks for each thread, the position of its operands, and the number of steps that begin a block with it."""
 
 
 _OWNED_STEPS = "owned_steps"
@@ -161,7 +162,8 @@ class _StepsWriter:
                 count = counts.setdefault(units, f"@units{len(counts)}")
                 units = -1
             fields = f"ptr {entries[call.function]}, ptr {count}, i64 {units}, i64 {call.unit_cost}"
-            records.append(f"{_RECORD} {{ {fields}, i64 {len(operands)}, i64 {groups[n]} }}")
+            blocks = FEW_BLOCKS_PER_THREAD if call.prepares else BLOCKS_PER_THREAD
+            records.append(f"{_RECORD} {{ {fields}, i64 {blocks}, i64 {len(operands)}, i64 {groups[n]} }}")
             operands += [self._symbols[s] for s in call.symbols] + [self._tensors[t] for t in call.tensors]
         for units, name in counts.items():
             self._add_count(units, name[1:])
@@ -328,7 +330,7 @@ class _StepsWriter:
             with f.loop(first_step, last_step) as step:
                 group = run.field(step, _GROUP)
                 with f.when(group.compare("sgt", 0)):
-                    units, blocks = _blocks(f, run, step, threads * BLOCKS_PER_THREAD, sizes)
+                    units, blocks = _blocks(f, run, step, threads * run.field(step, _BLOCKS), sizes)
                     base = before.get()
                     with f.each_of(TAKE, team, base, blocks) as block:
                         run.call_block(step, group, units, blocks, block)

@@ -253,6 +253,10 @@ class KernelCode(ExpressionCode):
         """
         return self._division.part(self._f, self._rounds(over) * inside, self.size)
 
+    def prepares_units(self) -> None:
+        """States that some work is done again for each range of units, so that there should be few of them."""
+        self._division.prepares = True
+
     def _rounds(self, over: Sequence[str]) -> Dim:
         return element_count([self._extents[a] for a in over])
 

@@ -118,7 +118,8 @@ class Units:
 class WorkDivision:
     """The units of a function in all, and the range of them that a call does.
 
-    `is_divided` is false where all the work is too little for two blocks: then every call does all of it.
+    `is_divided` is false where all the work is too little for two blocks: then every call does all of it. A schedule
+    that does some work again for each range of units sets `prepares`.
     """
 
     def __init__(self, first: LlvmValue, last: LlvmValue, *, is_divided: bool) -> None:
@@ -126,6 +127,7 @@ class WorkDivision:
         self._last = last
         self._is_divided = is_divided
         self._stated: Dim = 0
+        self.prepares = False
 
     @property
     def units(self) -> Dim:

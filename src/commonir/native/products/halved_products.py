@@ -42,14 +42,17 @@ Array = NDArray[np.generic]
 LEAST_ROWS, LEAST_TERMS, LEAST_COLUMNS = 96, 256, 192
 """Sizes from which on sums of quarters cost less than they save."""
 
+SHARED_COLUMNS = 768
+"""Columns of all blocks of rows from which on there are units of work for several threads."""
+
 BLOCK_ROWS = 256
 """The most rows of a block in each half: for every block the sums of all panels are made again."""
 
 MOST_RATIO = 16
 """How many times as long as the row or column half of all away another one may be, as the root of the squares' sum."""
 
-LEAST_PANELS, MOST_UNITS = 2, 8
-"""The least panels of a unit, and the most units of a block: each thread makes the sums of rows for its units again."""
+MOST_UNITS = 32
+"""The most units of a block of rows. Their sums are made again for each range of units."""
 
 # Quarters are numbered by rows.
 _LEFT_SUMS = (
@@ -121,6 +124,7 @@ def has_halves(plan: Plan, target: Target) -> bool:
         rows >= LEAST_ROWS
         and terms >= LEAST_TERMS
         and columns >= LEAST_COLUMNS
+        and columns * -(-rows // (2 * BLOCK_ROWS)) >= SHARED_COLUMNS
         and columns % (2 * lanes) == 0
         and outermost.extent == 2
         and innermost.left_step == 1
@@ -268,9 +272,10 @@ class HalvedContractionCode(ContractionCode):
         blocks, panels = -(-self._half_rows // self._block), self._half_columns // self._width
         size = _column_count(self._plan) * 2 * self._half_terms
         columns_are_near = f.load(f.element(packed_pointer, f.integer(size), F32.scalar), F32).compare("one", 0)
-        group = max(LEAST_PANELS, -(-panels // MOST_UNITS))
+        group = -(-panels // MOST_UNITS)
         groups = -(-panels // group)
         units = code.units((), blocks * groups)
+        code.prepares_units()
         with units.loop(f.integer(blocks), f.integer(groups)) as (n, inside):
             start = n * self._block
             tiles = f.intrinsic("smin", f.integer(self._most_tiles), self._tiles_from(start))

@@ -69,6 +69,9 @@ OWNER_PATIENCE = 100
 BLOCKS_PER_THREAD = 4
 """Blocks of a step for each thread, so that a thread that is interrupted does less of them."""
 
+FEW_BLOCKS_PER_THREAD = 2
+"""The same for steps that do some work again in each block."""
+
 
 def first_claim(symbols: int, tensors: int) -> int:
     """Returns the word of the first claim, in a team for a program with so many symbols, and tensors in its table."""
