@@ -183,7 +183,7 @@ def test_names_show_what_the_value_depends_on(case: Case, v: Values) -> None:
 @many
 @given(expressions, values)
 def test_a_coefficient_is_the_difference_of_neighbours(case: Case, v: Values) -> None:
-    step = coefficient(case[0], "i")
+    step = coefficient(case[0], "i", is_index=True)
     if step is not None:
         assert case[1]({**v, "i": v["i"] + 1}) - case[1](v) == step
 

@@ -144,7 +144,8 @@ def test_an_index_and_a_symbol_may_have_one_name() -> None:
     same = N * 8 + index("N")
     assert substitute(same, {"N": 2}) == 16 + index("N")
     assert substitute_indices(same, {"N": 2}) == N * 8 + 2
-    assert coefficient(same, "N") == 1
+    assert coefficient(same, "N", is_index=True) == 1
+    assert coefficient(same, "N", is_index=False) == 8
 
 
 def test_nothing_is_claimed_of_divisions_by_what_may_be_zero() -> None:

@@ -549,16 +549,16 @@ def symbols(x: Dim) -> tuple[str, ...]:
     return () if isinstance(x, int) else x.names[1]
 
 
-def coefficient(x: Dim, name: str) -> int | None:
-    """Returns the integer factor of an index that occurs linearly (0 when absent), or None when it occurs in another
-    way.
+def coefficient(x: Dim, name: str, *, is_index: bool) -> int | None:
+    """Returns the integer factor of an index, or of a symbol, that occurs linearly (0 when absent), or None when it
+    occurs in another way.
     """
     result = 0
     for m, c in terms_of(x).items():
         if len(m) == 1 and isinstance(m[0], Symbol):
-            if m[0].name == name and m[0].is_index:
+            if m[0].name == name and m[0].is_index == is_index:
                 result = c
-        elif any(name in names(atom_dim(a)) for a in m):
+        elif any(name in (names if is_index else symbols)(atom_dim(a)) for a in m):
             return None
     return result
 

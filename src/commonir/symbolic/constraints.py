@@ -120,7 +120,7 @@ class Constraint:
         if self.relation != "==":
             return None
         difference = substitute(self.lhs - self.rhs, {n: v for n, v in values.items() if n != name})
-        factor = coefficient(difference, name)
+        factor = coefficient(difference, name, is_index=False)
         if not factor:
             return None
         dim, rest = divmod(-evaluate(difference, {name: 0}), factor)

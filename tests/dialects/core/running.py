@@ -14,9 +14,11 @@ from commonir.ir import Value
 from commonir.ir.types import ELEMENT_TYPES, TensorType
 from commonir.ods import Form, Op
 from commonir.ods.fields import FieldKind
-from commonir.runtime.interpreter.control import Globals
+from commonir.runtime.engine import DEFAULT_OPTIONS
+from commonir.runtime.interpreter.control import Globals, started_run
 from commonir.runtime.interpreter.engine import Evaluator
 from commonir.runtime.interpreter.operations import constant_array
+from commonir.runtime.interpreter.specialization import Specializations
 
 Array = NDArray[Any]
 Operand = Array | tuple[Array, ...] | None
@@ -80,9 +82,14 @@ def operation(name: str, operands: Operands, attributes: dict[str, Any]) -> Op:
     return built(definition(name), values_of(operands), attributes)
 
 
+def evaluator(**sizes: int) -> Evaluator:
+    """An evaluator of single operations, for values of symbols."""
+    return Evaluator(sizes, started_run(Globals(), Specializations(), DEFAULT_OPTIONS))
+
+
 def evaluated(op: Op, operands: Operands) -> tuple[Array, ...]:
     """The results of an operation for arrays of its operands."""
-    return Evaluator({}, Globals()).apply(op, flat_arrays(operands))
+    return evaluator().apply(op, flat_arrays(operands))
 
 
 def constant_result(op: Op) -> tuple[Array, ...] | None:

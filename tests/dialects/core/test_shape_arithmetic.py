@@ -20,11 +20,10 @@ from commonir.ir.types import ElementType, TensorType, boolean, f32, f64, i8, i3
 from commonir.ods import Op, known_data, known_dims, operations_behind
 from commonir.passes.lower import lower
 from commonir.runtime.engine import Engines
-from commonir.runtime.interpreter.control import Globals
-from commonir.runtime.interpreter.engine import Evaluator
 from commonir.symbolic import Dim, evaluate, largest, symbol
 
 from tests.dialects.core.drawing import Draw
+from tests.dialects.core.running import evaluator
 from tests.runtime.programs import program
 
 Array = NDArray[Any]
@@ -233,10 +232,9 @@ def test_chains_of_shape_arithmetic_are_what_running_computes(seed: int) -> None
         if shape(built) != (0,) and len(shape(built)) < 2:
             pool.append(built)
     values: dict[Value, Array] = {x: np.zeros([evaluate(d, sizes) for d in SOURCE], np.float32)}
-    evaluator = Evaluator(sizes, Globals())
     count = 0
     for op in operations_behind(pool):
-        values.update(zip(op.results, evaluator.results(op, values), strict=True))
+        values.update(zip(op.results, evaluator(**sizes).results(op, values), strict=True))
         dims = known_dims(op.results[0])
         if dims is not None and np.all(np.abs(values[op.results[0]]) < 2**24):
             count += 1

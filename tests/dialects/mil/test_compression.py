@@ -19,13 +19,10 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ELEMENT_TYPES, TensorType, f32
 from commonir.passes.lower import lower
-from commonir.runtime.engine import DEFAULT_OPTIONS
-from commonir.runtime.interpreter.control import Globals, started_run
-from commonir.runtime.interpreter.engine import Evaluator
-from commonir.runtime.interpreter.specialization import Specializations
 
 from tests.conversions.programs import core_module
 from tests.conversions.running import converted, run_onnx
+from tests.dialects.core.running import evaluator
 from tests.dialects.mil.single_operations import ENGINES, Given, Program, data_of_array, definition_of, narrow
 from tests.oracles import oracle
 
@@ -40,7 +37,7 @@ Array = NDArray[Any]
 ENGINE = pytest.mark.parametrize("engine", ENGINES)
 POSITIONS = {1: "ui1", 2: "ui2", 3: "ui3", 4: "ui4", 6: "ui6", 8: "ui8"}
 
-EVALUATOR = Evaluator({}, started_run(Globals(), Specializations(), DEFAULT_OPTIONS))
+EVALUATOR = evaluator()
 
 
 def random(*key: int) -> np.random.Generator:

@@ -114,8 +114,9 @@ class FoldSteps(ElementReads):
 
     def _overlaps(self, p: Dim, over: Sequence[str], points: int) -> bool:
         """Returns whether a position moves by less than a window from one element of the result to the next."""
-        outer = [abs(c) for i in names(p) if i not in over and isinstance(c := coefficient(p, i), int)]
-        spans = [abs(c) * self.extents[i] for i in names(p) if i in over and isinstance(c := coefficient(p, i), int)]
+        factors = {i: abs(c) for i in names(p) if isinstance(c := coefficient(p, i, is_index=True), int)}
+        outer = [c for i, c in factors.items() if i not in over]
+        spans = [c * self.extents[i] for i, c in factors.items() if i in over]
         return bool(outer and spans) and (points <= FEW_POINTS or min(outer) < max(spans))
 
     def _unrolled(self, e: Fold) -> Operand:
