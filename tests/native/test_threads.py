@@ -43,7 +43,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="guard pages are
 
 require_package("llvmlite")
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture
