@@ -3,7 +3,8 @@
 Printed for each ONNX model are the tenth percentile of the times of one run (the CPU time of the process, on several
 threads the time that passed), the peak memory, the time of the best of the others over ours, and at the end the
 geometric mean of these. The others compute in single precision. `python -m benchmarks.network_exports FOLDER` makes the
-models. Needs onnx, onnxruntime and openvino.
+models. Needs onnx, onnxruntime and openvino. On several threads there is a pause before each run: some engines' threads
+go on waiting in a loop after a run, on processors that the next engine needs.
 
     python -m benchmarks.networks MODEL.onnx ... [--rounds N] [--threads N] [--engines NAME ...]
 """
@@ -25,6 +26,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+PAUSE_SECONDS = 0.05
+"""The pause before a run on several threads, for all engines."""
 
 Array = NDArray[Any]
 Run = Callable[[], Sequence[Array]]
@@ -145,6 +149,8 @@ def measured(path: Path, engines: Sequence[str], rounds: int, threads: int) -> d
     running = {name: s for name, s in servers.items() if s.is_running}
     for _ in range(rounds):
         for server in running.values():
+            if threads > 1:
+                time.sleep(PAUSE_SECONDS)
             server.run()
     return {name: s.close() for name, s in running.items()}
 
