@@ -12,8 +12,7 @@ from commonir.ir.module import Module
 from commonir.llvm.code_loading import loaded_code
 from commonir.llvm.compiler import host_target, object_code
 from commonir.llvm.target import Target, target_of
-from commonir.native.byte_layouts import use_bytes
-from commonir.native.compiling import constants_of
+from commonir.native.compiling import constants_of, layouts_for
 from commonir.native.graph_code import code_of
 from commonir.native.program import MAIN
 from commonir.native.threads.team import Team
@@ -24,13 +23,10 @@ from commonir.runtime.kernel_graph.building import NotAKernel
 from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
 from commonir.runtime.kernel_graph.graph import KernelGraph
-from commonir.runtime.kernel_graph.joined_memory import join_in_place
-from commonir.runtime.kernel_graph.layouts import assign_layouts, memory_dtype
+from commonir.runtime.kernel_graph.layouts import memory_dtype
 from commonir.runtime.kernel_graph.program_building import ProgramBuilder
 from commonir.runtime.kernel_graph.quantized_factors import use_integer_products
 from commonir.runtime.kernel_graph.splitting import split_folds
-from commonir.runtime.kernel_graph.strips import use_strips
-from commonir.runtime.kernel_graph.window_strips import use_window_strips
 from commonir.runtime.limits import OutOfRange
 from commonir.symbolic import evaluate
 
@@ -67,11 +63,7 @@ class GuardedCode:
 
     def __init__(self, graph: KernelGraph, target: Target) -> None:
         self._graph = graph
-        self._layouts = assign_layouts(graph)
-        use_strips(graph, self._layouts)
-        use_window_strips(graph, self._layouts, target.lanes())
-        use_bytes(graph, self._layouts, target)
-        join_in_place(graph, self._layouts)
+        self._layouts = layouts_for(graph, target)
         self._code = code_of(graph, self._layouts, target)
         self._constants = constants_of(self._code)
         self._library = loaded_code(object_code(self._code.text, target), target)

@@ -20,8 +20,9 @@ from commonir.runtime.kernel_graph.buffers import ALIGNMENT, PAGE_BYTES
 from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.control import GraphProgram, Loop, walk_parts
 from commonir.runtime.kernel_graph.fusing import fuse_nodes
+from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.joined_memory import join_in_place
-from commonir.runtime.kernel_graph.layouts import assign_layouts
+from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
 from commonir.runtime.kernel_graph.quantized_factors import use_integer_products
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
@@ -59,11 +60,7 @@ def generated_program(program: GraphProgram, target: Target) -> GeneratedProgram
         if multiplies_integers(target):
             use_integer_products(graph)
         split_folds(graph)
-        layouts = assign_layouts(graph)
-        use_strips(graph, layouts)
-        use_window_strips(graph, layouts, target.lanes())
-        use_bytes(graph, layouts, target)
-        join_in_place(graph, layouts)
+        layouts = layouts_for(graph, target)
         writer.add(graph, layouts, dict(zip(before, graph.outputs, strict=True)))
     code = writer.code()
     memory = MemoryOfProgram(program, code)
@@ -82,6 +79,16 @@ def generated_program(program: GraphProgram, target: Target) -> GeneratedProgram
         has_loops=any(isinstance(part, Loop) for part in walk_parts(program.parts)),
     )
     return GeneratedProgram(code.text, result)
+
+
+def layouts_for(graph: KernelGraph, target: Target) -> dict[str, MemoryLayout]:
+    """Returns the layouts of all inputs and nodes of a graph, whose nodes are computed in strips where that pays."""
+    layouts = assign_layouts(graph)
+    use_strips(graph, layouts)
+    use_window_strips(graph, layouts, target.lanes())
+    use_bytes(graph, layouts, target)
+    join_in_place(graph, layouts)
+    return layouts
 
 
 def constants_of(code: GraphCode) -> dict[str, NDArray[Any]]:
