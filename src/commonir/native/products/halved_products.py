@@ -23,7 +23,7 @@ from commonir.llvm.target import Target
 from commonir.native.kernels.expression_code import Buffer
 from commonir.native.kernels.kernel_code import KernelCode
 from commonir.native.products.contraction_code import ContractionCode, Packed, TermRun, term_runs
-from commonir.native.products.contraction_plan import Plan, factor_matrix, packed
+from commonir.native.products.contraction_plan import Plan, factor_matrix
 from commonir.native.products.product_tiles import (
     Columns,
     LeftRow,
@@ -31,6 +31,7 @@ from commonir.native.products.product_tiles import (
     ProductTile,
     TermRange,
     Tile,
+    in_panels,
     tile_of,
 )
 from commonir.native.products.winograd_code import Matrix, transformed_values
@@ -134,8 +135,9 @@ def has_halves(plan: Plan, target: Target) -> bool:
 
 def packed_halves(plan: Plan, array: Array, tile: Tile, lanes: int) -> Array:
     """Returns a constant right factor in panels, and behind them 1 if its columns may be added to others, else 0."""
-    panels = packed(plan, array, tile, lanes)
-    squares = np.square(factor_matrix(plan, array, lanes), dtype=np.float64).sum(axis=0)
+    matrix = factor_matrix(plan, array, lanes)
+    panels = in_panels(matrix, tile.vectors, lanes)
+    squares = np.square(matrix, dtype=np.float64).sum(axis=0)
     low, high = squares.reshape(2, -1)
     are_near = np.all((low <= high * MOST_RATIO**2) & (high <= low * MOST_RATIO**2))
     return np.append(panels, np.float32(are_near))
