@@ -52,8 +52,8 @@ from commonir.native.products.winograd_code import (
 )
 from commonir.native.program import Check, KernelCall
 from commonir.native.shared_parts import SharedParts
-from commonir.native.steps_code import add_steps
-from commonir.notation import Expr
+from commonir.native.steps_code import StepsWriter
+from commonir.notation import Expr, Join
 from commonir.runtime.kernel_graph.canonical import canonical_key
 from commonir.runtime.kernel_graph.control import GraphProgram, program_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips, TensorSpec
@@ -188,7 +188,7 @@ class ProgramWriter:
         tensors = tuple(dict.fromkeys([*[t for call in self._calls for t in call.tensors], *control]))
         symbols = tuple(sorted(self._program.symbols()))
         shared = SharedParts(self._calls, structure)
-        add_steps(self.module, self.target, self._calls, tensors, symbols, structure, shared)
+        StepsWriter(self.module, self.target, self._calls, tensors, symbols, structure, shared).add()
         calls = [c._replace(rounds=n) for c, n in zip(self._calls, shared.rounds(), strict=True)]
         return GraphCode(
             str(self.module),
@@ -206,7 +206,8 @@ class ProgramWriter:
 
     def _is_computed(self, node: KernelNode) -> bool:
         """Returns whether there is anything to compute for a node: not for a join whose parts are in their places."""
-        return node.strips is not None or bool(pieces_to_compute(self.graph, node, self.layouts))
+        is_join = isinstance(node.kernel.body, Join) and node.strips is None
+        return not is_join or bool(pieces_to_compute(self.graph, node, self.layouts))
 
     def _call(self, node: KernelNode) -> KernelCall:
         """Returns the call that computes a node; a function is added if no equal one is there."""

@@ -61,27 +61,6 @@ blocks for each thread, the position of its operands, and the number of steps th
 _OWNED_STEPS = "owned_steps"
 
 
-def add_steps(
-    module: Module,
-    target: Target,
-    calls: Sequence[KernelCall],
-    tensors: Sequence[str],
-    symbols: Sequence[str],
-    structure: Structure,
-    shared: SharedParts,
-) -> None:
-    """Adds the main function, and those of a team. `tensors` and `symbols` are those of the table and the sizes."""
-    writer = _StepsWriter(module, target, calls, tensors, symbols, structure, shared)
-    writer.add_records()
-    writer.add_main()
-    writer.add_owned_steps()
-    writer.add_shared_loops()
-    writer.add_shared_steps()
-    writer.add_shared_run()
-    add_team_functions(module, target)
-    module.definitions.append(_WATCHED)
-
-
 class _Run:
     """The arguments of a graph, as values in a function that calls kernels."""
 
@@ -125,7 +104,9 @@ class _Run:
             after(step)
 
 
-class _StepsWriter:
+class StepsWriter:
+    """Writes the code of the steps. `tensors` and `symbols` are those of the table and the sizes."""
+
     def __init__(
         self,
         module: Module,
@@ -146,9 +127,20 @@ class _StepsWriter:
         self._loops = shared.loops
         self._first_claim = first_claim(len(symbols), len(tensors))
 
+    def add(self) -> None:
+        """Adds the main function, and those of a team."""
+        self._add_records()
+        self._add_main()
+        self._add_owned_steps()
+        self._add_shared_loops()
+        self._add_shared_steps()
+        self._add_shared_run()
+        add_team_functions(self._module, self._target)
+        self._module.definitions.append(_WATCHED)
+
     # -- the table
 
-    def add_records(self) -> None:
+    def _add_records(self) -> None:
         """Adds the records of the steps, and the functions that they have."""
         calls = self._calls
         groups = [n for steps in self._structure.steps.values() for n in _groups(calls[steps.start : steps.stop])]
@@ -195,7 +187,7 @@ class _StepsWriter:
 
     # -- the functions
 
-    def add_main(self) -> None:
+    def _add_main(self) -> None:
         """Adds the function that computes the program in one thread."""
         f = Function(self._module, MAIN, [POINTER] * 5)
         table, sizes, faults, scratch, watch = f.arguments
@@ -205,7 +197,7 @@ class _StepsWriter:
         control.emit(self._structure.program.parts)
         f.add_line("ret void")
 
-    def add_shared_run(self) -> None:
+    def _add_shared_run(self) -> None:
         """Adds the function by which the thread that needs the result computes the program with its team.
 
         It alone runs branches, and loops that depend on data; others help with ranges of steps and counted loops.
@@ -253,7 +245,7 @@ class _StepsWriter:
         after_round = watched.call_after_round
         return ControlCode(f, self._structure, table, self._tensors, faults, steps, after_round, size, run_loop)
 
-    def add_shared_loops(self) -> None:
+    def _add_shared_loops(self) -> None:
         """Adds a function for each loop whose rounds threads go through together; it returns the blocks done then."""
         for n, loop in enumerate(self._loops):
             f = Function(self._module, _loop_name(n), [*[POINTER] * 6, *[I64] * 3], I64, is_internal=True)
@@ -279,7 +271,7 @@ class _StepsWriter:
             self._control(f, table, sizes, no_faults, _Watch(f, watch, faults), run).emit([loop])
             f.add_line(f"ret i64 {before.get().text}")
 
-    def add_owned_steps(self) -> None:
+    def _add_owned_steps(self) -> None:
         """Adds the function that all threads go through for a range of steps in a loop that they run together."""
         if not self._loops:
             return
@@ -300,7 +292,7 @@ class _StepsWriter:
                 before.set(base + blocks)
         f.add_line(f"ret i64 {before.get().text}")
 
-    def add_shared_steps(self) -> None:
+    def _add_shared_steps(self) -> None:
         """Adds the function that all threads of a team go through for a range of steps."""
         f = Function(self._module, STEPS, [POINTER, I64, I64], I64, is_internal=True)
         team, number, helps = f.arguments

@@ -99,6 +99,17 @@ def _word(name: str, number: int) -> str:
     return f"  %{name} = getelementptr i64, ptr %team, i64 {number}\n"
 
 
+# Before a thread looks again, it pauses for an instant, or, after a while, lets the system run others.
+_PAUSES = """pause:
+  PAUSE
+  %more = add i64 %spins, 1
+  br label %look
+system:
+  %f = load ptr, ptr %yield, align 8
+  %ignored = call i32 %f()
+  br label %look
+"""
+
 _WAIT = f"""
 define internal void @wait(ptr %team, i64 %blocks) noinline #0 {{
 entry:
@@ -111,15 +122,7 @@ look:
 wait:
   %is_short = icmp slt i64 %spins, {SPINS}
   br i1 %is_short, label %pause, label %system
-pause:
-  PAUSE
-  %more = add i64 %spins, 1
-  br label %look
-system:
-  %f = load ptr, ptr %yield, align 8
-  %ignored = call i32 %f()
-  br label %look
-end:
+{_PAUSES}end:
   ret void
 }}
 """
@@ -215,15 +218,7 @@ taken:
 none:
   %is_short = icmp slt i64 %spins, {SPINS}
   br i1 %is_short, label %pause, label %system
-pause:
-  PAUSE
-  %more = add i64 %spins, 1
-  br label %look
-system:
-  %f = load ptr, ptr %yield, align 8
-  %ignored = call i32 %f()
-  br label %look
-}}
+{_PAUSES}}}
 
 define internal void @{RESULT}(ptr %claims, i64 %base, i64 %block) noinline #0 {{
   %first = mul i64 %block, {_OWNER_WORDS}

@@ -62,9 +62,12 @@ def _is_in_place(graph: KernelGraph, node: KernelNode, piece: LoopKernel, layout
 
 def _joined_tensor(node: KernelNode, piece: LoopKernel) -> str:
     """Returns the tensor of which a piece has all elements, at their own positions; "" if it is another kernel."""
+    body = piece.body
+    if not isinstance(body, Access) or body.tensor.steps:
+        return ""
     axes, _ = names_of_axes(node.kernel, node.extents)
-    body, extents = piece.body, tuple([piece.extents[a] for a in axes])
-    if not isinstance(body, Access) or body.tensor.steps or body.tensor.shape != extents:
+    extents = tuple([piece.extents[a] for a in axes])
+    if body.tensor.shape != extents:
         return ""
     own = zip(body.at, axes, extents, strict=True)
     return body.tensor.name if all(n == 1 or p == index(a) for p, a, n in own) else ""

@@ -48,7 +48,7 @@ class MemoryLayout(NamedTuple):
 
     @property
     def border_byte(self) -> int | None:
-        """The byte that the border is filled with, that of 0; None if there is no border."""
+        """The byte of 0, which is stored in the border; None if there is no border."""
         return -(self.base or 0) if self.has_border else None
 
     @property
