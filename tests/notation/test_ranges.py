@@ -34,7 +34,7 @@ from commonir.notation import (
     shape_of,
     total,
 )
-from commonir.symbolic import Dim, evaluate, floor_div, symbol
+from commonir.symbolic import Dim, evaluate, floor_div, smallest, symbol
 
 from tests.notation import kernels
 from tests.notation.kernels import tensor
@@ -459,6 +459,13 @@ def test_broadcast_dims_of_symbols_are_those_of_numpy_for_all_small_sizes(shapes
             assert not all(c.holds(values) for c in constraints)
         else:
             assert (evaluate(dim, values),) == expected
+
+
+def test_a_broadcast_with_a_part_of_an_axis_has_the_dim_of_the_axis() -> None:
+    """As positions of tokens, a slice of a table, are added to embeddings: what reads the sum needs no new symbol."""
+    n = symbol("n", 0)
+    (dim,), _ = broadcast_shape((n,), (smallest(n, 256),))
+    assert dim == n
 
 
 def test_index_ranges_of_any_rank_are_tuples() -> None:

@@ -380,7 +380,9 @@ def broadcast_shape(
 def _broadcast_dim(dims: Sequence[Dim]) -> Dim:
     """Returns the dim of a broadcast of dims that are equal or 1: the larger one, but 0 if one of them is 0."""
     distinct = tuple(dict.fromkeys([each for dim in dims for each in _broadcast_of(dim)]))
-    return distinct[0] if len(distinct) == 1 else reduce(largest, distinct) * smallest(*distinct, 1)
+    larger, smaller = reduce(largest, distinct), smallest(*distinct, 1)
+    # A dim times 1, or 0 if it is 0, is the dim.
+    return larger if smaller == smallest(larger, 1) else larger * smaller
 
 
 def _broadcast_of(dim: Dim) -> tuple[Dim, ...]:
