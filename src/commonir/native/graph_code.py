@@ -19,6 +19,7 @@ from commonir.native.kernels.expression_code import Buffer, Scratch
 from commonir.native.kernels.kernel_code import KernelCode
 from commonir.native.kernels.packed_codes import pack_codes
 from commonir.native.kernels.strip_code import PartCall, StripCode, layouts_of_parts, strip_count
+from commonir.native.kernels.transposed_reads import turned_expressions
 from commonir.native.kernels.work_units import (
     WorkDivision,
     cost_of,
@@ -53,7 +54,7 @@ from commonir.native.products.winograd_code import (
 from commonir.native.program import Check, KernelCall
 from commonir.native.shared_parts import SharedParts
 from commonir.native.steps_code import StepsWriter
-from commonir.notation import Expr, Join
+from commonir.notation import Access, Expr, Join, walk
 from commonir.runtime.kernel_graph.canonical import canonical_key
 from commonir.runtime.kernel_graph.control import GraphProgram, program_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips, TensorSpec
@@ -388,7 +389,7 @@ class _NodeWriter:
             return
         if plan is None:
             layouts = {name: self._layout(name) for name in reads}
-            forms = _forms_along_vectors(kernel, layouts, self._graph.constants)
+            forms = _forms_along_vectors(kernel, layouts, self._graph.constants, self._target.lanes())
             buffers = {name: self._buffer(name, forms.get(name)) for name in reads}
             code = self._code(buffers)
             code.emit(simplified(part.loops, code.layouts), out)
@@ -521,13 +522,20 @@ class _NodeWriter:
 
 
 def _forms_along_vectors(
-    kernel: LoopKernel, layouts: Mapping[str, MemoryLayout], constants: Mapping[str, Array]
+    kernel: LoopKernel, layouts: Mapping[str, MemoryLayout], constants: Mapping[str, Array], lanes: int
 ) -> dict[str, tuple[int, ...]]:
-    """Returns orders of the axes of constants in which vectors read neighbours."""
+    """Returns orders of the axes of constants in which vectors read neighbours, unless these are turned with others."""
     last = vector_axis(kernel, layouts)
+    turned = turned_expressions(kernel, layouts, lanes)
+    tensors = (
+        []
+        if turned is None
+        else [{a.tensor.name for a in walk(e) if isinstance(a, Access)} for e in turned.expressions]
+    )
+    with_others = {name for of_expression in tensors if not of_expression <= constants.keys() for name in of_expression}
     out: dict[str, tuple[int, ...]] = {}
     for a in kernel.accesses():
-        if last is None or a.tensor.name not in constants or a.tensor.steps:
+        if last is None or a.tensor.name not in constants or a.tensor.name in with_others or a.tensor.steps:
             continue
         along = [n for n, p in enumerate(a.at) if not isinstance(p, Expr) and last in names(p)]
         if len(along) == 1:

@@ -20,10 +20,10 @@ from commonir.native.kernels.loop_order import (
 )
 from commonir.native.kernels.position_code import LoopScope
 from commonir.native.kernels.running_values import RunningValues, elements_of, with_running_values
-from commonir.native.kernels.transposed_reads import TransposedRead, transposed, transposed_read
+from commonir.native.kernels.transposed_reads import TurnedExpressions, transposed, turned_expressions
 from commonir.native.kernels.work_units import Units, WorkDivision, axes_of_units, rounds_of_unit
 from commonir.native.program import Check
-from commonir.notation import Fold, Join, free, walk
+from commonir.notation import Expr, Fold, Join, free, walk
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, vector_axis
 from commonir.symbolic import Dim, ceil_div, element_count, index
 
@@ -58,7 +58,7 @@ class KernelCode(ExpressionCode):
         if running is not None:
             self._emit_running(kernel, running, out)
             return
-        across = transposed_read(kernel, self.layouts, self._lanes)
+        across = turned_expressions(kernel, self.layouts, self._lanes)
         if across is not None:
             self._emit_transposed(kernel, across, out)
             return
@@ -93,8 +93,8 @@ class KernelCode(ExpressionCode):
 
         self._over_vectors(over, inner, last, rounds * order.vectors, vectors)
 
-    def _emit_transposed(self, kernel: LoopKernel, across: TransposedRead, out: Buffer) -> None:
-        """Adds loops over squares of the axis that a read is contiguous along and the last one."""
+    def _emit_transposed(self, kernel: LoopKernel, across: TurnedExpressions, out: Buffer) -> None:
+        """Adds loops over squares of the axis that reads are contiguous along and the last one."""
         outer = tuple([a for a in kernel.axes if a not in (across.along, across.last)])
         over = axes_of_units(outer, kernel.extents)
         inner = outer[len(over) :]
@@ -106,26 +106,31 @@ class KernelCode(ExpressionCode):
 
         self._over_vectors(over, inner, across.last, rounds, squares)
 
-    def _squares(self, kernel: LoopKernel, across: TransposedRead, scope: LoopScope, out: Buffer) -> None:
+    def _squares(self, kernel: LoopKernel, across: TurnedExpressions, scope: LoopScope, out: Buffer) -> None:
         """Adds a loop over the squares of a vector of the last axis; the last square overlaps the one before it."""
         f, lanes = self._f, self._lanes
-        extent, total = self._extents[across.along], self._extents[across.last]
+        extent = self._extents[across.along]
         assert isinstance(extent, int)
+        with f.loop(f.integer(0), f.integer(-(-extent // lanes))) as n:
+            first = f.intrinsic("smin", n * lanes, f.integer(extent - lanes))
+            columns = [self._turned(e, across, scope, first) for e in across.expressions]
+            for n_of_column in range(lanes):
+                position = first + n_of_column
+                with self.bound(across.along, position), self.bound(across.last, scope.value, lanes, scope.mask):
+                    for e, of_expression in zip(across.expressions, columns, strict=True):
+                        self.assume(e, of_expression[n_of_column])
+                    self.store(self.value(kernel.body), kernel, out)
+
+    def _turned(self, e: Expr, across: TurnedExpressions, scope: LoopScope, first: LlvmValue) -> list[LlvmValue]:
+        """Returns vectors along the last axis of an expression that is computed along another one, in some rows."""
+        lanes, computed, total = self._lanes, list[LlvmValue](), self._extents[across.last]
         assert isinstance(total, int)
         assert scope.value is not None
         rows = lanes if scope.mask is None else total % lanes
-        with f.loop(f.integer(0), f.integer(-(-extent // lanes))) as n:
-            first = f.intrinsic("smin", n * lanes, f.integer(extent - lanes))
-            read: list[LlvmValue] = []
-            for row in range(rows):
-                with self.bound(across.last, scope.value + row), self.bound(across.along, first, lanes):
-                    read.append(f.splat(self.value(across.access), lanes))
-            columns = transposed(f, [*read, *[read[-1]] * (lanes - rows)])
-            for n_of_column, column in enumerate(columns):
-                position = first + n_of_column
-                with self.bound(across.along, position), self.bound(across.last, scope.value, lanes, scope.mask):
-                    self.assume(across.access, column)
-                    self.store(self.value(kernel.body), kernel, out)
+        for row in range(rows):
+            with self.bound(across.last, scope.value + row), self.bound(across.along, first, lanes):
+                computed.append(self._f.splat(self.value(e), lanes))
+        return transposed(self._f, [*computed, *[computed[-1]] * (lanes - rows)])
 
     def _windows(self, kernel: LoopKernel, order: LoopOrder, scopes: Sequence[LoopScope], out: Buffer) -> None:
         """Adds rows of windows: those that are inside of their tensors, and in other code those that may not be."""

@@ -1,47 +1,73 @@
-"""Reads across memory, as in transpositions: squares of elements are read along one axis and turned in registers."""
+"""Reads across memory, as in transpositions: squares of elements are read along one axis and turned in registers.
+
+What is computed from such reads alone is computed before it is turned, so that it is turned once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.llvm_ir import Function, LlvmValue
-from commonir.notation import Access
+from commonir.notation import Access, Expr, children, free, walk
 from commonir.runtime.kernel_graph.loop_kernel import Layouts, LoopKernel, read_of
 from commonir.symbolic import linear_in, names
 
 
-class TransposedRead(NamedTuple):
-    """A read that strides along the last axis of the result, and is contiguous along another one."""
+class TurnedExpressions(NamedTuple):
+    """Expressions that only read across memory: reads stride along the last axis of the result, and are contiguous
+    along another one. They are computed with vectors along that one, and turned.
+    """
 
-    access: Access
+    expressions: tuple[Expr, ...]
     along: str
     last: str
 
 
-def transposed_read(kernel: LoopKernel, layouts: Layouts, lanes: int) -> TransposedRead | None:
-    """Returns the only read across memory of a kernel without folds; None if there is none, or sizes are too small."""
-    if not kernel.axes or kernel.steps[-1] != 1 or kernel.folds():
+def turned_expressions(kernel: LoopKernel, layouts: Layouts, lanes: int) -> TurnedExpressions | None:
+    """Returns the largest expressions of a kernel that only read across memory; None if there are none, if the kernel
+    has folds or reads positions from data, or if sizes are too small.
+    """
+    if not kernel.axes or kernel.steps[-1] != 1 or kernel.folds() or kernel.has_data_positions:
         return None
-    last, found = kernel.axes[-1], list[TransposedRead]()
+    last = kernel.axes[-1]
     extent = kernel.extents[last]
     if not isinstance(extent, int) or extent < 2:
         return None
+    near: dict[Access, list[str]] = {}
     for a in kernel.accesses():
         read = read_of(a, layouts, kernel.extents)
-        if read.data:
-            return None
-        if linear_in(read.address, last)[0] in (0, 1):
+        if a.dtype.kind != "bool" and linear_in(read.address, last)[0] not in (0, 1):
+            guarded = {i for g in read.guards for i in names(g.position)}
+            near[a] = [
+                i
+                for i in kernel.axes[:-1]
+                if linear_in(read.address, i)[0] == 1
+                and _has_vectors(kernel, i, lanes)
+                and not guarded.intersection((i, last))
+            ]
+    axes = [i for of_read in near.values() for i in of_read]
+    if not axes:
+        return None
+    along = max(reversed(kernel.axes[:-1]), key=axes.count)
+    across = {a for a, of_read in near.items() if along in of_read}
+    return TurnedExpressions(tuple(_largest_across(kernel.body, across, last)), along, last)
+
+
+def _largest_across(body: Expr, across: Container[Access], last: str) -> list[Expr]:
+    """Returns the largest parts of an expression in which all that depends on the last axis is read across memory."""
+    out, pending, seen = list[Expr](), [body], set[Expr]()
+    while pending:
+        e = pending.pop()
+        if e in seen:
             continue
-        near = [i for i in kernel.axes[:-1] if linear_in(read.address, i)[0] == 1 and _has_vectors(kernel, i, lanes)]
-        if (
-            not near
-            or a.dtype.kind == "bool"
-            or any(i in names(g.position) for g in read.guards for i in (*near, last))
-        ):
-            return None
-        found.append(TransposedRead(a, near[-1], last))
-    return found[0] if len(found) == 1 else None
+        seen.add(e)
+        reads = [x for x in walk(e) if isinstance(x, Access) and last in free(x)]
+        if reads and e.dtype.kind != "bool" and all(x in across for x in reads):
+            out.append(e)
+        elif any(x in across for x in reads):
+            pending += children(e)
+    return out
 
 
 def _has_vectors(kernel: LoopKernel, axis: str, lanes: int) -> bool:
