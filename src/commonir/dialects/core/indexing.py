@@ -16,6 +16,7 @@ from commonir.dialects.core.base import (
     function_of_several,
     tensor_type,
 )
+from commonir.dialects.core.ordering import order_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Shape, TensorType, Type, are_known, boolean, i32, i64
 from commonir.notation import (
@@ -426,15 +427,6 @@ class ArgMin(ArgReduce, name="core.arg_min"):
         return self.position(x, s, k, "minimum")
 
 
-def _order(x: Array, axis: int, descending: bool) -> Array:
-    """Positions that sort along an axis; equal elements keep their order."""
-    xp = x.__array_namespace__()
-    if not descending:
-        return xp.argsort(x, axis=axis, kind="stable")
-    backwards = xp.argsort(xp.flip(x, axis=axis), axis=axis, kind="stable")
-    return x.shape[axis] - 1 - xp.flip(backwards, axis=axis)
-
-
 class TopK(CoreOp, name="core.top_k", traits=(traits.Pure,)):
     """The k largest or smallest elements along an axis in sorted order, and their indices; of equal ones, the first.
 
@@ -468,8 +460,8 @@ class TopK(CoreOp, name="core.top_k", traits=(traits.Pure,)):
         if not isinstance(self.k, int):
             raise NotationError("the number of elements that are kept is a number when it runs")
         xp = x.__array_namespace__()
-        order = _order(x, self.axis, self.largest).take(range(self.k), axis=self.axis)
-        return xp.take_along_axis(x, order, axis=self.axis), order.astype(xp.int64)
+        order = order_of(x, self.axis, self.largest, self.k)
+        return xp.take_along_axis(x, order, axis=self.axis), order
 
 
 class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
@@ -491,7 +483,7 @@ class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
         return (type.with_element(i64),)
 
     def reference(self, x: Array) -> Array:
-        return _order(x, self.axis, self.descending).astype("int64")
+        return order_of(x, self.axis, self.descending)
 
 
 class Unique(CoreOp, name="core.unique", traits=(traits.Pure,)):
