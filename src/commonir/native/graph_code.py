@@ -41,7 +41,7 @@ from commonir.native.products.integer_products import (
     integer_plan,
 )
 from commonir.native.products.pair_products import PairContractionCode, packed_pairs, uses_pairs
-from commonir.native.products.product_tiles import Tile
+from commonir.native.products.product_tiles import SHORTEST_VECTOR, Tile
 from commonir.native.products.residues import split_residues, with_residue_axes
 from commonir.native.products.sparse_panels import is_sparse
 from commonir.native.products.stored_factors import Part, StoredFactor, Table, decoded_arrays
@@ -371,15 +371,25 @@ class _NodeWriter:
         """Returns loops of a node with the schedule that is chosen for them."""
         layouts = {name: self._layout(name) for name in reads}
         kernel = simplified(loops, layouts)
-        plan = plan_of(kernel, layouts, self._graph.constants, self._target)
-        if plan is not None and not (plan.stored or self._is_packed(plan) or (_has_columns(plan) and not plan.others)):
-            plan = None
+        plan = self._plan_of(kernel, layouts)
+        if plan is None:
+            # Columns of groups, of which a vector has several.
+            groups = simplified(loops, layouts, SHORTEST_VECTOR)
+            plan = self._plan_of(groups, layouts)
+            kernel = kernel if plan is None else groups
         integers = integer_plan(kernel, layouts, self._integer_terms, self._target)
         planned = plan if integers is None else integers.plan
         if planned is None:
             return _Part(loops, kernel, plan, integers, cost_of(kernel))
         term_cost = term_cost_of([kernel.extents[i] for i in planned.rows])
         return _Part(loops, kernel, plan, integers, cost_of(kernel, planned.folds, term_cost))
+
+    def _plan_of(self, kernel: LoopKernel, layouts: Mapping[str, MemoryLayout]) -> Plan | None:
+        """Returns the plan of loops that tiles pay for."""
+        plan = plan_of(kernel, layouts, self._graph.constants, self._target)
+        if plan is None or plan.stored or self._is_packed(plan) or (_has_columns(plan) and not plan.others):
+            return plan
+        return None
 
     def _emit(self, part: _Part, reads: Sequence[str], out: Buffer) -> None:
         """Adds the loops of a part: tiles for a contraction, else a loop for each axis."""

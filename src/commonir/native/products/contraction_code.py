@@ -116,13 +116,16 @@ class ContractionCode:
         """Adds the loops; `packed_pointer` is the right factor in panels, or its parts, if it is a constant.
 
         A unit of work is a tile: they are numbered by batch, by panel of columns, and by rows. Where all panels stay in
-        the cache, it is a tile of rows with all panels: then the left factor is read, and the result written, once.
+        the cache, it is a tile of rows with all panels, also those of all groups of a grouped convolution: then the
+        left factor is read, and the result written, once.
         """
         has_codes = self._plan.stored is not None and not self._decodes_panels
         self._runs = self.term_runs(is_packed=packed_pointer is not None, has_codes=has_codes)
         is_rows_first = isinstance(packed_pointer, LlvmValue) and self._has_small_panels
         self._tiles = self._row_tiles if is_rows_first else self._panel_count * self._row_tiles
         over = self._plan.batch
+        if is_rows_first:
+            over = tuple([i for i in over if i not in self._plan.right_batch])
         self._batches(over, self._code.units(over, self._tiles), packed_pointer, is_rows_first=is_rows_first)
 
     def term_runs(self, *, is_packed: bool, has_codes: bool) -> list[TermRun]:
@@ -155,25 +158,37 @@ class ContractionCode:
     def _has_small_panels(self) -> bool:
         """Whether several panels fit the nearest caches together, and many rows are multiplied with them."""
         plan, tile = self._plan, self.tile
-        sizes = [self.panel_terms, plan.extent(plan.column), self._rows]
+        groups = element_count(map(plan.extent, plan.right_batch))
+        sizes = [self.panel_terms, plan.extent(plan.column), self._rows, groups]
         if any(not isinstance(n, int) for n in sizes):
             return False
-        terms, columns, rows = [n for n in sizes if isinstance(n, int)]
+        terms, columns, rows, groups = [n for n in sizes if isinstance(n, int)]
         width = tile.vectors * self._lanes
-        size_bytes = terms * columns * F32.bits // 8
-        return width < columns and size_bytes <= SMALL_PANELS and rows >= MANY_TILES * tile.rows
+        size_bytes = terms * groups * -(-columns // self._lanes) * self._lanes * F32.bits // 8
+        is_one = columns <= width and groups == 1
+        return not is_one and size_bytes <= SMALL_PANELS and rows >= MANY_TILES * tile.rows
 
     def _rows_first(self, units: Units, packed_pointer: LlvmValue) -> None:
         """Adds the tiles of all panels for each tile of rows."""
         f, rows = self._f, self.tile.rows
-        m, n = self._rows, self._plan.extent(self._plan.column)
-        assert isinstance(m, int)
+        assert isinstance(self._rows, int)
+        with units.loop(f.integer(-(-self._rows // rows)), f.integer(1)) as (tile, _):
+            positions = self._positions(f.part_start(tile, rows, self._rows), rows)
+            self._groups(self._plan.right_batch, positions, packed_pointer)
+
+    def _groups(
+        self, over: Sequence[str], positions: Sequence[Mapping[str, LlvmValue]], packed_pointer: LlvmValue
+    ) -> None:
+        """Adds the tiles of some rows with the panels of all groups."""
+        f, n = self._f, self._plan.extent(self._plan.column)
+        if over:
+            with f.loop(f.integer(0), self._code.size(self._plan.extent(over[0]))) as i, self._code.bound(over[0], i):
+                self._groups(over[1:], positions, packed_pointer)
+            return
         assert isinstance(n, int)
-        with units.loop(f.integer(-(-m // rows)), f.integer(1)) as (tile, _):
-            i = f.part_start(tile, rows, m)
-            for j, vectors, mask in f.vectors(n, self._lanes, self.tile.vectors):
-                last = self._whole if mask is None else self._last(n)
-                self._tile(i, rows, j, last, self._packed_columns(j, vectors, packed_pointer, last))
+        for j, vectors, mask in f.vectors(n, self._lanes, self.tile.vectors):
+            last = self._whole if mask is None else self._last(n)
+            self._tile(positions, j, last, self._packed_columns(j, vectors, packed_pointer, last))
 
     @property
     def _whole(self) -> LastVector:
@@ -381,20 +396,22 @@ class ContractionCode:
         f, rows = self._f, self.tile.rows
         if isinstance(self._rows, int):
             with units.loop(self._code.size(self._row_tiles), f.integer(1)) as (tile, _):
-                self._tile(f.part_start(tile, rows, self._rows), rows, j, last, columns)
+                positions = self._positions(f.part_start(tile, rows, self._rows), rows)
+                self._tile(positions, j, last, columns)
             return
         m = self._code.size(self._rows)
         full = f.binary("sdiv", "sdiv", m, rows)
         in_full, in_rest = units.split(full)
         with in_full.loop(full, f.integer(1)) as (tile, _):
-            self._tile(tile * rows, rows, j, last, columns)
+            self._tile(self._positions(tile * rows, rows), j, last, columns)
         with in_rest.if_any(), f.loop(full * rows, m) as i:
-            self._tile(i, 1, j, last, columns)
+            self._tile(self._positions(i, 1), j, last, columns)
 
-    def _tile(self, i: LlvmValue, rows: int, j: LlvmValue, last: LastVector, columns: Columns) -> None:
-        """Adds the sums of a tile, and what follows them."""
-        f, plan = self._f, self._plan
-        positions = self._positions(i, rows)
+    def _tile(
+        self, positions: Sequence[Mapping[str, LlvmValue]], j: LlvmValue, last: LastVector, columns: Columns
+    ) -> None:
+        """Adds the sums of a tile, whose rows are at some positions, and what follows them."""
+        f, plan, rows = self._f, self._plan, len(positions)
         base = f.element(self._code.buffer(plan.left.name).pointer, self._start(plan.left), self.left_type)
         if self._shares_pointer(rows):
             first = f.element(base, self._row_address(positions[0]), self.left_type)

@@ -14,10 +14,10 @@ import numpy as np
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, i32
 from commonir.notation import Access, Dilated, Expr, Kernel, Padded, reading
-from commonir.runtime.kernel_graph.contraction import contraction_of
+from commonir.runtime.kernel_graph.contraction import Contraction, contraction_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, copying_node
 from commonir.runtime.values import compute_dtype
-from commonir.symbolic import Dim, names, plain
+from commonir.symbolic import Dim, linear_in, names, plain
 
 Border = tuple[tuple[int, int], ...]
 """Zeros before and after a value along each axis."""
@@ -131,6 +131,8 @@ def _wanted_by_contraction(graph: KernelGraph, node: KernelNode) -> dict[str, in
     left = found.left
     if found.right.tensor.name not in graph.constants or left.tensor.name in graph.constants:
         return {}
+    if not found.roles.columns:
+        return _wanted_by_groups(node, found)
     out: dict[str, int] = {}
     axes = [n for n, a in enumerate(node.kernel.axes) if plain(a) in found.roles.columns]
     if axes:
@@ -141,11 +143,48 @@ def _wanted_by_contraction(graph: KernelGraph, node: KernelNode) -> dict[str, in
     return out
 
 
+def _wanted_by_groups(node: KernelNode, found: Contraction) -> dict[str, int]:
+    """Returns the last axes of the result and the left factor of a sum in groups of columns, as in a grouped
+    convolution, if vectors along the last axis of the result would read elements apart.
+    """
+    left = found.left
+    for n, axis in enumerate(node.kernel.axes[:-1]):
+        column = plain(axis)
+        if column is None or column not in found.roles.batch:
+            continue
+        read = [k for k, p in enumerate(left.at) if not isinstance(p, Expr) and column in names(p)]
+        if len(read) == 1 and _is_group_of(left.at[read[0]], column, found.fold.over) and _reads_apart(left, node):
+            return {node.name: n, **({} if _changes_axes(left, read[0]) else {left.tensor.name: read[0]})}
+    return {}
+
+
+def _is_group_of(position: Dim | Expr, column: str, folded: Sequence[str]) -> bool:
+    """Returns whether a position is one in a group that a column belongs to, and moves by a folded index."""
+    if isinstance(position, Expr):
+        return False
+    steps = [linear_in(position, k)[0] for k in folded if k in names(position)]
+    return steps == [1] and linear_in(position, column)[0] is None
+
+
+def _reads_apart(a: Access, node: KernelNode) -> bool:
+    """Returns whether elements that are read for neighbours on the last axis of a result are not neighbours."""
+    last, position = plain(node.kernel.axes[-1]), a.at[-1]
+    if last is None or isinstance(position, Expr) or any(isinstance(view, Dilated) for view, _ in a.tensor.steps):
+        return True
+    return linear_in(position, last)[0] != 1
+
+
 def _changes_axes(a: Access, axis: int) -> bool:
     """Returns whether views between an access and its tensor change which axis is read, or pad it."""
-    return any(
-        not isinstance(view, Padded) or (view.before[axis], view.after[axis]) != (0, 0) for view, _ in a.tensor.steps
-    )
+    for view, _ in a.tensor.steps:
+        match view:
+            case Padded(before=before, after=after) if (before[axis], after[axis]) == (0, 0):
+                pass
+            case Dilated(factors=factors) if factors[axis] == 1:
+                pass
+            case _:
+                return True
+    return False
 
 
 def _size(dim: Dim) -> int:

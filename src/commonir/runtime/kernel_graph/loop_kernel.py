@@ -41,7 +41,7 @@ Layouts = Mapping[str, MemoryLayout]
 
 
 SHORT_DIGIT = 16
-"""An axis that vectors run along is not split into digits of which the last one is shorter than this."""
+"""The last digit of an axis that loops have vectors along has at least so many values."""
 
 
 class DataPosition(NamedTuple):
@@ -234,10 +234,13 @@ def _unused(name: str, extents: Mapping[str, Dim]) -> str:
     return name
 
 
-def simplified(kernel: LoopKernel, layouts: Layouts) -> LoopKernel:
-    """Returns the kernel with fewer axes, in the order of their steps in the result."""
+def simplified(kernel: LoopKernel, layouts: Layouts, shortest: int = SHORT_DIGIT) -> LoopKernel:
+    """Returns the kernel with fewer axes, in the order of their steps in the result.
+
+    The axis that vectors run along is not split into digits of which the last one is shorter than `shortest`.
+    """
     joined = {e.along for e in walk(kernel.body) if isinstance(e, Join)}
-    kernel = _split(kernel, layouts, joined)
+    kernel = _split(kernel, layouts, joined, shortest)
     ones: dict[str, Dim] = {i: 0 for i, n in kernel.extents.items() if n == 1 and i not in joined}
     body = put(_without_folds_over(kernel.body, ones), ones)
     kept = [(a, s) for a, s in zip(kernel.axes, kernel.steps, strict=True) if a not in ones]
@@ -248,15 +251,15 @@ def simplified(kernel: LoopKernel, layouts: Layouts) -> LoopKernel:
     return _merged(LoopKernel(axes, steps, kernel.offset, body, extents), layouts)
 
 
-def _split(kernel: LoopKernel, layouts: Layouts, joined: Container[str]) -> LoopKernel:
+def _split(kernel: LoopKernel, layouts: Layouts, joined: Container[str], shortest: int) -> LoopKernel:
     """Returns the kernel with indices under floor and mod split into digits, so that addresses are linear."""
     if any(isinstance(e, Position) for e in walk(kernel.body)) or kernel.has_data_positions:
         return kernel
     addresses = [read_of(a, layouts, kernel.extents).address for a in kernel.accesses()]
     digits = {i: d for i, d in digits_of(addresses, kernel.extents).items() if i not in joined}
-    # Short vectors of neighbours are worse than vectors of elements from here and there.
+    # In loops, short vectors of neighbours are worse than vectors of elements from here and there.
     last = [a for a, step in zip(kernel.axes, kernel.steps, strict=True) if step == 1]
-    digits = {i: d for i, d in digits.items() if not (i in last and _is_short(d[-1][1]))}
+    digits = {i: d for i, d in digits.items() if not (i in last and _is_below(d[-1][1], shortest))}
     if not digits:
         return kernel
     extents = dict(kernel.extents)
@@ -270,8 +273,8 @@ def _split(kernel: LoopKernel, layouts: Layouts, joined: Container[str]) -> Loop
     return LoopKernel(names_, steps, kernel.offset, with_digits(kernel.body, digits, extents), extents)
 
 
-def _is_short(extent: Dim) -> bool:
-    return isinstance(extent, int) and extent < SHORT_DIGIT
+def _is_below(extent: Dim, shortest: int) -> bool:
+    return isinstance(extent, int) and extent < shortest
 
 
 def _without_folds_over(e: Expr, ones: Mapping[str, Dim]) -> Expr:
