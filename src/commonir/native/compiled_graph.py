@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.code_loading import CodeLibrary, loaded_code
 from commonir.native.output_arrays import OutputArrays
-from commonir.native.program import MAIN, CompiledProgram
+from commonir.native.program import BROKEN, MAIN, OUTGROWN, CompiledProgram
+from commonir.native.size_limits import SizeLimits, changes, largest
 from commonir.native.threads.sharing_choice import SharingChoice
 from commonir.native.watching import Watch
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES, PAGE_BYTES, arena_of
@@ -42,7 +44,7 @@ class Buffers(NamedTuple):
     the sizes.
     Scratch memory is at the end of the arena, at the address `scratch`, for one thread after the other. `cost` is that
     of the work that threads can share, and `choice` says whether they do. `outputs` are the shapes and dtypes of those
-    that are computed.
+    that are computed, and `kept` has memory for those whose sizes change.
     """
 
     table: Array
@@ -55,6 +57,15 @@ class Buffers(NamedTuple):
     cost: int
     choice: SharingChoice
     outputs: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
+    kept: Mapping[str, Array]
+
+
+class _SizesBroken(Exception):
+    """Sizes that changed are not as the program assumes."""
+
+
+class _SizesOutgrown(Exception):
+    """Sizes that changed have reached their limits."""
 
 
 MANY_PAGES = 1 << 18
@@ -83,6 +94,7 @@ class CompiledGraph:
         self._main = self._library.function(MAIN, 5)
         self._team = _team_of(self._library, program, threads, workers) if threads > 1 else None
         self._buffers: OrderedDict[tuple[int, ...], Buffers] = OrderedDict()
+        self._limits = SizeLimits(program)
         faults = np.zeros(2, np.int64)
         self._faults, self._faults_address = faults.data, faults.ctypes.data
         self._watch = Watch()
@@ -95,13 +107,27 @@ class CompiledGraph:
         """The program."""
         return self._program
 
-    def run(self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None) -> list[Array]:
-        """Returns the outputs for arrays of the inputs and values of the symbols.
+    def run(
+        self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None
+    ) -> list[Array] | None:
+        """Returns the outputs for arrays of the inputs and values of the symbols; None if sizes that change do not fit.
 
         With `on_kernel` kernels run in this thread; it is called after each.
         Raises: OutOfRange when a position read from data is outside of its tensor; DiagnosticError (E0711) when more
         memory is needed than the limit.
         """
+        if not self._program.changing:
+            return self._run(arrays, dims, on_kernel)
+        while (sizes := self._limits.sizes(dims)) is not None:
+            try:
+                return self._run(arrays, sizes, on_kernel)
+            except _SizesBroken:
+                return None
+            except _SizesOutgrown:
+                self._limits.enlarge()
+        return None
+
+    def _run(self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None) -> list[Array]:
         program = self._program
         buffers = self._buffers_for(tuple([dims[s] for s in program.symbols]))
         # Keeps copies alive until the end of the run.
@@ -109,7 +135,7 @@ class CompiledGraph:
         computed = {n: self._outputs.array(n, shape, dtype) for n, (shape, dtype) in buffers.outputs.items()}
         for tensor, array in zip(program.inputs, inputs, strict=True):
             self._place(buffers, tensor.name, array)
-        for name, array in computed.items():
+        for name, array in (*computed.items(), *buffers.kept.items()):
             self._place(buffers, name, array)
         try:
             if self._team is not None and on_kernel is None and self._is_shared(buffers):
@@ -123,8 +149,16 @@ class CompiledGraph:
         if len(computed) == len(program.outputs):
             return [computed[t.name] for t in program.outputs]
         given = {t.name: a for t, a in zip(program.inputs, arrays, strict=True)}
-        everything = {**program.constants, **given, **computed}
+        everything = {**program.constants, **given, **computed, **self._of_changed_sizes(buffers)}
         return [everything[t.name] for t in program.outputs]
+
+    def _of_changed_sizes(self, buffers: Buffers) -> dict[str, Array]:
+        """Returns copies of the outputs whose sizes have changed, for those that they have in the end."""
+        if not buffers.kept:
+            return {}
+        dims = dict(zip(self._program.symbols, buffers.sizes.tolist(), strict=True))
+        shapes = {t.name: [_value(d, dims) for d in t.shape] for t in self._program.outputs if t.name in buffers.kept}
+        return {name: buffers.kept[name][: prod(shape)].reshape(shape).copy() for name, shape in shapes.items()}
 
     def _place(self, buffers: Buffers, name: str, array: Array) -> None:
         """Puts the address of an input or output into the table."""
@@ -158,6 +192,8 @@ class CompiledGraph:
         if buffers.choice.is_shared:
             table, _, faults, scratch, watch = self._arguments(buffers)
             team.run((table, faults, scratch, buffers.scratch_bytes, watch), buffers.sizes, self._threads)
+            if self._program.changing:
+                buffers.sizes[:] = team.sizes(len(buffers.sizes))
         else:
             self._main(*self._arguments(buffers))
         buffers.choice.record(time.perf_counter() - start, time.thread_time() - on_processor)
@@ -170,10 +206,14 @@ class CompiledGraph:
         return *buffers.addresses, self._faults_address, buffers.scratch, watch
 
     def _raise_fault(self, buffers: Buffers) -> None:
-        """Raises OutOfRange if a fault was stored."""
+        """Raises an exception if a fault was stored: OutOfRange, or one of those of sizes that change."""
         if not self._faults[0]:
             return
         number, position = self._faults
+        if number == BROKEN:
+            raise _SizesBroken
+        if number == OUTGROWN:
+            raise _SizesOutgrown
         check = self._program.checks[number - 1]
         size = _value(check.size, dict(zip(self._program.symbols, [int(v) for v in buffers.sizes], strict=True)))
         raise OutOfRange(f"position {position} on axis {check.axis} of '{check.tensor}', which has size {size}")
@@ -193,15 +233,19 @@ class CompiledGraph:
     def _new_buffers(self, key: tuple[int, ...]) -> Buffers:
         program = self._program
         dims = dict(zip(program.symbols, key, strict=True))
-        sizes = {t.memory: _value(t.size, dims) * t.dtype.itemsize for t in program.intermediates}
+        bound = partial(largest, program=program, dims=dims)
+        sizes = {t.memory: bound(t.size) * t.dtype.itemsize for t in program.intermediates}
         assigned = arena_of(sizes, {t.memory: t.lifetime for t in program.intermediates})
         # Borders are filled from the start, and nothing else is stored there.
-        scratch = max([_value(d, dims) for d in program.scratch], default=0)
+        scratch = max([bound(d) for d in program.scratch], default=0)
         scratch = -(-scratch // ALIGNMENT) * ALIGNMENT
         known = {*program.constants, *[t.name for t in program.inputs]}
-        outputs = {
-            t.name: (tuple([_value(d, dims) for d in t.shape]), t.dtype) for t in program.outputs if t.name not in known
-        }
+        outputs, kept = dict[str, tuple[tuple[int, ...], np.dtype[Any]]](), dict[str, Array]()
+        for t in program.outputs:
+            if t.name not in known and changes(t.shape, program):
+                kept[t.name] = np.empty(prod([bound(d) for d in t.shape]), t.dtype)
+            elif t.name not in known:
+                outputs[t.name] = tuple([_value(d, dims) for d in t.shape]), t.dtype
         arena_bytes = assigned.size_bytes + self._threads * scratch
         self._check_memory(arena_bytes + sum([prod(shape) * dtype.itemsize for shape, dtype in outputs.values()]))
         arena, start = _memory(arena_bytes)
@@ -217,7 +261,7 @@ class CompiledGraph:
         for name, array in program.constants.items():
             if name in self._numbers:
                 table[self._numbers[name]] = array.ctypes.data
-        cost = sum([_value(c.units * c.rounds, dims) * c.unit_cost for c in program.calls if c.units != 1])
+        cost = sum([bound(c.units * c.rounds) * c.unit_cost for c in program.calls if c.units != 1])
         sizes_of_loops = np.array(key, np.int64)
         addresses = table.ctypes.data, sizes_of_loops.ctypes.data
         scratch_start = start + assigned.size_bytes
@@ -232,6 +276,7 @@ class CompiledGraph:
             cost,
             SharingChoice(),
             outputs,
+            kept,
         )
 
 

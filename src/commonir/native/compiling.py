@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,14 @@ from numpy.typing import NDArray
 from commonir.base.arrays import release_pages
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.compiler import object_code
+from commonir.llvm.scalar_functions import NotCompiled
 from commonir.llvm.target import Target
 from commonir.native.byte_layouts import use_bytes
+from commonir.native.control_code import limit_of
 from commonir.native.graph_code import GraphCode, ProgramWriter
 from commonir.native.lifetimes import MemoryOfProgram
 from commonir.native.products.integer_products import multiplies_integers
-from commonir.native.program import CompiledProgram, ProgramTensor
+from commonir.native.program import ChangingSize, CompiledProgram, ProgramTensor
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, PAGE_BYTES
 from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.control import GraphProgram, Loop, walk_parts
@@ -28,6 +31,7 @@ from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
 from commonir.runtime.kernel_graph.window_strips import use_window_strips
 from commonir.runtime.values import compute_dtype
+from commonir.symbolic import Dim, element_count, symbols
 
 POOL_BYTES = 1 << 25
 """Bytes of a piece of memory for constants."""
@@ -48,7 +52,7 @@ def compiled(program: GraphProgram, target: Target) -> CompiledProgram:
 
 def generated_program(program: GraphProgram, target: Target) -> GeneratedProgram:
     """Returns the code of a program; the nodes of its graphs are fused. Raises: NotCompiled."""
-    writer = ProgramWriter(program, target)
+    writer, changing = ProgramWriter(program, target), program.changing()
     for graph in program.graphs():
         for name in [n for n in graph.inputs if n in writer.constants]:
             # A graph before this one has computed it while fusing.
@@ -60,7 +64,7 @@ def generated_program(program: GraphProgram, target: Target) -> GeneratedProgram
         if multiplies_integers(target):
             use_integer_products(graph)
         split_folds(graph)
-        layouts = layouts_for(graph, target)
+        layouts = layouts_for(graph, target, changing)
         writer.add(graph, layouts, dict(zip(before, graph.outputs, strict=True)))
     code = writer.code()
     memory = MemoryOfProgram(program, code)
@@ -77,17 +81,31 @@ def generated_program(program: GraphProgram, target: Target) -> GeneratedProgram
         checks=code.checks,
         calls=code.calls,
         has_loops=any(isinstance(part, Loop) for part in walk_parts(program.parts)),
+        changing=tuple([ChangingSize(s, limit_of(s), initial) for s, initial in changing.items()]),
+        counts=_changing_counts(program, changing),
     )
     return GeneratedProgram(code.text, result)
 
 
-def layouts_for(graph: KernelGraph, target: Target) -> dict[str, MemoryLayout]:
-    """Returns the layouts of all inputs and nodes of a graph, whose nodes are computed in strips where that pays."""
+def _changing_counts(program: GraphProgram, changing: Collection[str]) -> tuple[Dim, ...]:
+    """Returns the numbers of elements of tensors that depend on sizes that change."""
+    counts = [element_count(spec.shape) for spec in program.specs.values()]
+    return tuple(dict.fromkeys([n for n in counts if any(s in changing for s in symbols(n))]))
+
+
+def layouts_for(graph: KernelGraph, target: Target, changing: Collection[str] = ()) -> dict[str, MemoryLayout]:
+    """Returns the layouts of all inputs and nodes of a graph, whose nodes are computed in strips where that pays.
+
+    Where tensors begin depends on no size that is `changing`. Raises: NotCompiled.
+    """
     layouts = assign_layouts(graph)
     use_strips(graph, layouts)
     use_window_strips(graph, layouts, target.lanes())
     use_bytes(graph, layouts, target)
-    join_in_place(graph, layouts)
+    join_in_place(graph, layouts, changing)
+    for name, layout in layouts.items():
+        if changing and layout.has_border and any(s in changing for s in symbols(layout.size)):
+            raise NotCompiled(f"{name}: a border around a tensor whose size changes")
     return layouts
 
 

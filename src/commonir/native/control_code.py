@@ -2,6 +2,9 @@
 
 A state that is stored has two places, which are written by turns; the name of the state has the address of the one that
 was written last. Slices have addresses that move along their arrays. So nothing is copied.
+
+Sizes that change are stored where kernels read them, when they are below their limits and meet all constraints; else
+this is a fault.
 """
 
 from __future__ import annotations
@@ -10,10 +13,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.llvm_ir import I64, POINTER, Function, LlvmType, LlvmValue
+from commonir.native.program import BROKEN, OUTGROWN
+from commonir.notation import Constraint
 from commonir.runtime.kernel_graph.control import Branch, GraphProgram, Loop, Part, Slice, walk_parts
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim
+from commonir.symbolic import symbol as dim_symbol
 
 
 class Structure(NamedTuple):
@@ -26,6 +32,14 @@ class Structure(NamedTuple):
     def tensor(self, name: str) -> str:
         """Returns the name under which a tensor is stored."""
         return self.stored.get(name, name)
+
+
+_RELATIONS = {"==": "eq", "!=": "ne", "<=": "sle", "<": "slt", ">=": "sge", ">": "sgt"}
+
+
+def limit_of(symbol: str) -> str:
+    """Returns the symbol that limits one that changes."""
+    return f"{symbol} limit"
 
 
 def places_of(name: str) -> tuple[str, str]:
@@ -54,7 +68,8 @@ class ControlCode:
     """Adds the code of parts to a function.
 
     `run` adds code for a range of steps, given how many loops are around it, `after_round` code that is run after each
-    round, and `size` returns a size. `run_loop` may add other code for a loop; it returns whether it did.
+    round, and `size` returns a size. `size_slot` returns the address of the value of a symbol. `run_loop` may add other
+    code for a loop; it returns whether it did.
     """
 
     def __init__(
@@ -67,6 +82,7 @@ class ControlCode:
         run: Callable[[range, int], None],
         after_round: Callable[[], None],
         size: Callable[[Dim], LlvmValue],
+        size_slot: Callable[[str], LlvmValue],
         run_loop: Callable[[Loop], bool] = lambda _: False,
     ) -> None:
         self._f = function
@@ -77,6 +93,10 @@ class ControlCode:
         self._run = run
         self._after_round = after_round
         self._size = size
+        self._size_slot = size_slot
+        # The symbols that have had a value, in the order of the code.
+        self._changing = structure.program.changing()
+        self._assigned = set[str]()
         self._run_loop = run_loop
         self._depth = 0
 
@@ -123,6 +143,7 @@ class ControlCode:
 
     def _loop(self, loop: Loop) -> None:
         f, tensor = self._f, self._structure.tensor
+        self._assign([(size.symbol, size.initial) for size in loop.sizes])
         places = [(s.written, *places_of(tensor(s.written))) for s in loop.stored]
         self._move([(s.name, s.initial) for s in loop.states])
         self._move([(written, even) for written, even, _ in places])
@@ -149,8 +170,41 @@ class ControlCode:
             for s, step in slices:
                 before = self._address(s.name)
                 f.store(before - step if loop.is_reversed else before + step, self._slot(s.name))
+            self._assign([(size.symbol, size.following) for size in loop.sizes])
             self._after_round()
         self._depth -= 1
+        self._assign(loop.results)
+
+    def _assign(self, values: Sequence[tuple[str, Dim]]) -> None:
+        """Gives symbols values, which are all computed before, and checks them. The following code is not run if they
+        are not sound.
+        """
+        if not values:
+            return
+        computed = [(symbol, self._size(value)) for symbol, value in values]
+        # Threads that come late must not take these for the sizes of a step before.
+        self._f.add_line("fence release")
+        for symbol, value in computed:
+            self._f.store(value, self._size_slot(symbol))
+        self._assigned.update([symbol for symbol, _ in values])
+        for symbol, value in computed:
+            self._require(value.compare("slt", self._size(dim_symbol(limit_of(symbol)))), OUTGROWN)
+        changed = {symbol for symbol, _ in values}
+        unknown = set(self._changing) - self._assigned
+        for c in self._structure.program.constraints:
+            if not changed.isdisjoint(c.symbols) and unknown.isdisjoint(c.symbols):
+                self._require(self._meets(c), BROKEN)
+
+    def _require(self, condition: LlvmValue, fault: int) -> None:
+        """Adds a fault if a condition does not hold, unless there is one already."""
+        with self._f.when((condition ^ True) & self._is_sound()):
+            self._f.store(self._f.integer(fault), self._faults)
+
+    def _meets(self, c: Constraint) -> LlvmValue:
+        holds = self._size(c.lhs).compare(_RELATIONS[c.relation], self._size(c.rhs))
+        for d in c.unless_empty:
+            holds = holds | self._size(d).compare("eq", 0)
+        return holds
 
     def _step(self, s: Slice) -> LlvmValue:
         """Returns the bytes of a slice."""

@@ -68,6 +68,8 @@ class MachineCode:
         self._options = options
         self._workers = workers
         self._falls_back = falls_back
+        # Memory for sizes that change is larger than they need.
+        self.changes_sizes = options.memory_limit_bytes is None
 
     def missing(self, body: Expr) -> str:
         """Returns the part of the expression of a kernel that has no machine code, "" if all has."""

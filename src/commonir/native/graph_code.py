@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.llvm_ir import I64, POINTER, Function, LlvmValue, Module
 from commonir.llvm.target import Target
-from commonir.native.control_code import Structure, control_tensors
+from commonir.native.control_code import Structure, control_tensors, limit_of
 from commonir.native.kernels.expression_code import Buffer, Scratch
 from commonir.native.kernels.kernel_code import KernelCode
 from commonir.native.kernels.packed_codes import pack_codes
@@ -187,7 +187,7 @@ class ProgramWriter:
             if name in self.constants:
                 self.forms.setdefault(name, ConstantForm((name,), "", np.asarray))
         tensors = tuple(dict.fromkeys([*[t for call in self._calls for t in call.tensors], *control]))
-        symbols = tuple(sorted(self._program.symbols()))
+        symbols = tuple(sorted({*self._program.symbols(), *map(limit_of, self._program.changing())}))
         shared = SharedParts(self._calls, structure)
         StepsWriter(self.module, self.target, self._calls, tensors, symbols, structure, shared).add()
         calls = [c._replace(rounds=n) for c, n in zip(self._calls, shared.rounds(), strict=True)]

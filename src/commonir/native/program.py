@@ -35,6 +35,21 @@ class Check(NamedTuple):
     size: Dim
 
 
+class ChangingSize(NamedTuple):
+    """A symbol whose value the code changes, and another one that limits it: memory is for smaller values.
+
+    `initial` is its first value, which may be one of other symbols that change.
+    """
+
+    symbol: str
+    limit: str
+    initial: Dim
+
+
+BROKEN, OUTGROWN = -2, -3
+"""Faults of sizes that change: they break what the program assumes of them, or reach their limits."""
+
+
 class KernelCall(NamedTuple):
     """A call of the main function: the function that computes a node, and the tensors and symbols it receives.
 
@@ -86,7 +101,8 @@ class CompiledProgram(NamedTuple):
 
     An output that no kernel computes has the name of an input or a constant. `constants` are as the code reads them.
     Scratch memory has at least the bytes of each size in `scratch`, and is not shared between threads. A run takes as
-    many kernels as there are `calls` unless the program `has_loops`.
+    many kernels as there are `calls` unless the program `has_loops`. Of the sizes that are `changing`, code stores the
+    values among those of `symbols`; `counts` are numbers of elements that depend on them.
     """
 
     target: Target
@@ -101,3 +117,5 @@ class CompiledProgram(NamedTuple):
     checks: tuple[Check, ...]
     calls: tuple[KernelCall, ...]
     has_loops: bool
+    changing: tuple[ChangingSize, ...] = ()
+    counts: tuple[Dim, ...] = ()

@@ -53,7 +53,10 @@ class SharedParts:
                 yield from self._loops_in(parts_in(part))
 
     def _has_loop(self, loop: Loop) -> bool:
-        """Returns whether threads go through all rounds of a loop together: they are counted, and of some cost."""
+        """Returns whether threads go through all rounds of a loop together: they are counted, and of some cost.
+
+        Only loops with a condition have sizes that change.
+        """
         inside = list(walk_parts([loop]))
         if any(not isinstance(p, KernelGraph) and (not isinstance(p, Loop) or p.condition) for p in inside):
             return False

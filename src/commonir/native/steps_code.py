@@ -48,7 +48,7 @@ from commonir.native.threads.team_code import (
     first_claim,
 )
 from commonir.runtime.kernel_graph.control import Loop
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, symbols
 
 _RECORDS = "step_records"
 _OPERANDS = "step_operands"
@@ -241,9 +241,17 @@ class StepsWriter:
         run_loop: Callable[[Loop], bool] = lambda _: False,
     ) -> ControlCode:
         values = {s: f.load(f.element(sizes, f.integer(n), "i64"), I64) for s, n in self._symbols.items()}
-        size = _size_code(f, self._target, values).size
+        changing = self._structure.program.changing()
+
+        def slot(symbol: str) -> LlvmValue:
+            return f.element(sizes, f.integer(self._symbols[symbol]), "i64")
+
+        def size(dim: Dim) -> LlvmValue:
+            now = {s: f.load(slot(s), I64) for s in symbols(dim) if s in changing}
+            return _size_code(f, self._target, {**values, **now}).size(dim)
+
         after_round = watched.call_after_round
-        return ControlCode(f, self._structure, table, self._tensors, faults, steps, after_round, size, run_loop)
+        return ControlCode(f, self._structure, table, self._tensors, faults, steps, after_round, size, slot, run_loop)
 
     def _add_shared_loops(self) -> None:
         """Adds a function for each loop whose rounds threads go through together; it returns the blocks done then."""

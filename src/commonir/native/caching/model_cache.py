@@ -168,6 +168,8 @@ class CachedModel:
                 return None
             with reporting_out_of_range():
                 results = self._graph.run([inputs[name] for name in self._whole.used], known.dims)
+        if results is None:
+            return None
         program = self._whole.program
         kept = {*program.constants, *[t.name for t in program.inputs]}
         return {

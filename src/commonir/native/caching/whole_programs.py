@@ -40,7 +40,9 @@ def store_run(
     declared = module.function(ran.function)
     has_ports = bool(declared.input_ports or declared.output_ports)
     is_plain = not has_ports and not any(shape_mismatches(declared, outputs))
-    cache.write_shapes(ran.shapes, KnownShapes({s: ran.dims[s] for s in ran.whole.program.symbols}, is_plain))
+    cache.write_shapes(
+        ran.shapes, KnownShapes({s: ran.dims[s] for s in ran.whole.program.symbols if s in ran.dims}, is_plain)
+    )
     if draws is not None:
         cache.write_draws(draws)
     if cache.read() is None:

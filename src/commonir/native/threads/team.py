@@ -54,5 +54,9 @@ class Team:
             words[THREADS] = 1 + helpers
             self._run_shared(self._address)
 
+    def sizes(self, count: int) -> NDArray[Any]:
+        """Returns the values of so many symbols after a run."""
+        return self._words[SIZES : SIZES + count]
+
     def _help_now(self) -> None:
         self._help(self._address)

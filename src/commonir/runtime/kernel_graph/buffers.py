@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from commonir.base.tuples import NamedTuple
 
+MAX_ELEMENTS = (1 << 31) - 1
+"""Elements of a tensor in a graph, whose positions have 32 bits."""
+
 ALIGNMENT = 64
 """Bytes that the first element of each tensor is aligned to: a line of the cache, and the widest vector."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from commonir.base.tuples import NamedTuple
+from commonir.notation import Constraint
 from commonir.runtime.kernel_graph.graph import Array, KernelGraph, TensorSpec
 from commonir.symbolic import Dim, element_count, symbols
 
@@ -38,11 +39,19 @@ class Slice(NamedTuple):
         return element_count(self.spec.shape[1:])
 
 
+class RoundSize(NamedTuple):
+    """A symbol that changes from round to round: its value in the first one, and in the next one after each."""
+
+    symbol: str
+    initial: Dim
+    following: Dim
+
+
 class Loop(NamedTuple):
     """Rounds of a body: one for each of `length` slices, or as long as `condition` holds after `test` has run.
 
     Slices are `read` and `written`; the last ones are the first if it `is_reversed`. A state whose `written` is such a
-    slice becomes that slice.
+    slice becomes that slice. `sizes` are symbols that change, and `results` have a value after the last round.
     """
 
     body: tuple[Part, ...]
@@ -53,6 +62,8 @@ class Loop(NamedTuple):
     is_reversed: bool = False
     test: tuple[Part, ...] = ()
     condition: str = ""
+    sizes: tuple[RoundSize, ...] = ()
+    results: tuple[tuple[str, Dim], ...] = ()
 
     @property
     def stored(self) -> list[State]:
@@ -85,7 +96,8 @@ class GraphProgram(NamedTuple):
     """Parts, the tensors that they read from outside, and those that are their results.
 
     An output may be an input or a constant. `constants` are those that are outputs, or that loops and branches read;
-    `specs` are the shapes and element types of all tensors but those of other constants.
+    `specs` are the shapes and element types of all tensors but those of other constants. `constraints` must hold
+    whenever one of their symbols has changed.
     """
 
     parts: tuple[Part, ...]
@@ -93,6 +105,7 @@ class GraphProgram(NamedTuple):
     outputs: Sequence[str]
     constants: Mapping[str, Array]
     specs: Mapping[str, TensorSpec]
+    constraints: tuple[Constraint, ...] = ()
 
     @property
     def only_graph(self) -> KernelGraph | None:
@@ -109,14 +122,26 @@ class GraphProgram(NamedTuple):
         for part in walk_parts(self.parts):
             if isinstance(part, Loop):
                 dims = [part.length, *[d for s in (*part.read, *part.written) for d in s.spec.shape]]
-                out |= {s for d in dims for s in symbols(d)}
-        return out
+                dims += [d for size in part.sizes for d in (size.initial, size.following)]
+                out |= {s for d in (*dims, *[d for _, d in part.results]) for s in symbols(d)}
+        return out | {s for c in self.constraints for s in c.symbols} | set(self.changing())
+
+    def changing(self) -> dict[str, Dim]:
+        """Returns the symbols that change while the program runs, each with its first value."""
+        return changing_sizes(self.parts)
 
 
 def program_of(graph: KernelGraph) -> GraphProgram:
     """Returns the program that consists of one graph."""
     specs = {**graph.inputs, **{name: node.spec for name, node in graph.nodes.items()}}
     return GraphProgram((graph,), graph.inputs, graph.outputs, graph.constants, specs)
+
+
+def changing_sizes(parts: Iterable[Part]) -> dict[str, Dim]:
+    """Returns the symbols that change while parts run, each with its first value."""
+    loops = [part for part in walk_parts(parts) if isinstance(part, Loop)]
+    first = {size.symbol: size.initial for loop in loops for size in loop.sizes}
+    return {**first, **{name: dim for loop in loops for name, dim in loop.results}}
 
 
 def walk_parts(parts: Iterable[Part]) -> Iterator[Part]:

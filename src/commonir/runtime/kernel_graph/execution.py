@@ -21,6 +21,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import Constraint, Expr
 from commonir.ods import Op, known_data
+from commonir.ods.data_dependent_dims import defined_dims, dims_introduced
 from commonir.ods.traits import Pure
 from commonir.runtime.binding.inputs import BoundInputs, bind, requirements, symbol_dims
 from commonir.runtime.binding.ports import names_of
@@ -37,6 +38,7 @@ from commonir.runtime.interpreter.control import (
 from commonir.runtime.interpreter.engine import Evaluator, TooLargeError
 from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
+from commonir.runtime.kernel_graph.buffers import MAX_ELEMENTS
 from commonir.runtime.kernel_graph.building import NotAKernel
 from commonir.runtime.kernel_graph.control import GraphProgram
 from commonir.runtime.kernel_graph.program_building import ProgramBuilder, operations_of
@@ -61,9 +63,6 @@ DIRECT_ELEMENTS = 1 << 15
 _MAX_BLOCKS = 4096
 """The blocks whose steps are kept: operations whose meaning depends on data bring new ones."""
 
-MAX_ELEMENTS = (1 << 31) - 1
-"""Elements of a tensor in a graph, whose positions have 32 bits."""
-
 _MAX_CHECKED = 64
 """The sets of sizes of a graph that are remembered as checked."""
 
@@ -80,7 +79,7 @@ class PreparedGraph(Protocol):
         self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None
     ) -> Sequence[Array] | None:
         """Returns the outputs for arrays of the inputs and values of the symbols; None if preparing for these would not
-        pay, as sizes have differed in each run. The operations then run alone.
+        pay, as sizes have differed in each run, or if sizes that change do not fit. The operations then run alone.
 
         With `on_kernel` kernels run one by one; it is called after each.
         Raises: OutOfRange when a position read from data is outside of its tensor.
@@ -90,6 +89,11 @@ class PreparedGraph(Protocol):
 
 class BackEnd(Protocol):
     """Runs programs of graphs."""
+
+    @property
+    def changes_sizes(self) -> bool:
+        """Whether it runs loops whose sizes change from round to round."""
+        ...
 
     def missing(self, body: Expr) -> str:
         """Returns the part of the expression of a kernel that cannot be computed, "" if all can."""
@@ -115,6 +119,7 @@ class GraphStep:
         # The longest run so far; that of loops says little about the next one.
         self.seconds: float | None = None
         self.has_loops = any(isinstance(inner, core.While) for op in operations for inner in op.walk())
+        self.changes_sizes = bool(sizes.changing)
 
     def is_short(self, seconds_left: float) -> bool:
         """Returns whether a run will be done long before a deadline."""
@@ -136,12 +141,13 @@ class GraphStep:
 
 
 class GraphSizes(NamedTuple):
-    """Assumptions of a graph about the sizes of a run."""
+    """Assumptions of a graph about the sizes of a run, but for those about symbols that are `changing` in it."""
 
     inputs: tuple[Value, ...]
     shapes: tuple[tuple[Dim, ...], ...]
     constraints: tuple[Constraint, ...]
     symbols: tuple[str, ...]
+    changing: frozenset[str]
 
     def agree(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> bool:
         """Returns whether inputs have their declared shapes, no tensor is too large, and all constraints hold."""
@@ -168,12 +174,14 @@ class GraphSizes(NamedTuple):
 
 def _sizes_of(builder: ProgramBuilder, program: GraphProgram) -> GraphSizes:
     """Returns the assumptions of the program of a builder."""
-    constraints = tuple(builder.constraints)
+    changing = frozenset(program.changing())
+    constraints = tuple([c for c in builder.constraints if changing.isdisjoint(c.symbols)])
     specs = [spec for name, spec in program.specs.items() if name not in program.constants]
     shapes = tuple(dict.fromkeys([spec.shape for spec in specs]))
     used = {s for shape in shapes for d in shape for s in symbols(d)} | program.symbols()
     used.update([s for c in constraints for s in c.symbols])
-    return GraphSizes(tuple(builder.inputs), shapes, constraints, tuple(sorted(used)))
+    known = tuple([shape for shape in shapes if changing.isdisjoint([s for d in shape for s in symbols(d)])])
+    return GraphSizes(tuple(builder.inputs), known, constraints, tuple(sorted(used - changing)), changing)
 
 
 class SingleStep(NamedTuple):
@@ -261,7 +269,7 @@ class GraphExecutable(WithState):
         if options.time_limit_seconds is not None or options.communicator is not None:
             return None
         only = self.only_graph(inputs)
-        if only is None or not all(only.step.graph.is_output_new):
+        if only is None or not all(only.step.graph.is_output_new) or only.step.changes_sizes:
             return None
         step, names = only.step, dict(zip(self._inputs, self._names, strict=True))
         return repeated_run(only.function, names, inputs, step.inputs, step.outputs, step.graph.run, only.dims)
@@ -297,7 +305,9 @@ class GraphExecutable(WithState):
         if result is None:
             if len(self._steps) >= _MAX_BLOCKS:
                 self._steps.clear()
-            result = self._steps[block] = _steps_of(block, self._back_end)
+            result = self._steps[block] = _steps_of(
+                operations_of(block), self._back_end, changes_sizes=self._back_end.changes_sizes
+            )
         return result
 
 
@@ -367,6 +377,9 @@ class _BlockRunner:
                 self._run_single(op, values)
             return
         values.update(zip(step.outputs, results, strict=True))
+        if step.changes_sizes:
+            introduced = dims_introduced(step.outputs, self._dims)
+            self._dims.update({d.name: results[d.position].shape[d.axis] for d in introduced})
         new = [v for v, is_new in zip(step.outputs, step.graph.is_output_new, strict=True) if is_new]
         self.new.update(new)
         self.context.memory.hold([values[v] for v in new])
@@ -440,18 +453,18 @@ def _is_plain(op: Operation) -> bool:
     return isinstance(op, Op) and op.has_trait(Pure) and not op.regions and not is_control(op)
 
 
-def _steps_of(block: Block, back_end: BackEnd) -> list[Step]:
-    """Returns the steps of a block: as many operations as possible together."""
+def _steps_of(operations: Sequence[Operation], back_end: BackEnd, *, changes_sizes: bool) -> list[Step]:
+    """Returns the steps of the operations of a block: as many operations as possible together."""
     out: list[Step] = []
     pending: list[Operation] = []
-    builder = ProgramBuilder(back_end.missing)
-    for op in operations_of(block):
+    builder = ProgramBuilder(back_end.missing, changes_sizes=changes_sizes)
+    for op in operations:
         try:
             builder.add(op)
             pending.append(op)
         except NotAKernel:
             out += [*_together(builder, pending, back_end), SingleStep(op)]
-            builder, pending = ProgramBuilder(back_end.missing), []
+            builder, pending = ProgramBuilder(back_end.missing, changes_sizes=changes_sizes), []
     return [*out, *_together(builder, pending, back_end)]
 
 
@@ -459,6 +472,9 @@ def _together(builder: ProgramBuilder, operations: Sequence[Operation], back_end
     """Returns operations as one step; each as one if the back end cannot run them together."""
     inside = {inner for op in operations for inner in op.walk()}
     outputs = [v for op in operations for v in op.results if any(u not in inside for u in v.users)]
+    # Sizes of a loop's results are known from these alone.
+    sized = [op.results[d.position] for op in operations if isinstance(op, core.While) for d in defined_dims(op)]
+    outputs = list(dict.fromkeys([*outputs, *sized])) if outputs else []
     if not outputs:
         return []
     for v in outputs:
@@ -466,6 +482,8 @@ def _together(builder: ProgramBuilder, operations: Sequence[Operation], back_end
     program = builder.program()
     sizes = _sizes_of(builder, program)
     prepared = back_end.prepare(program)
+    if prepared is None and sizes.changing:
+        return _steps_of(operations, back_end, changes_sizes=False)
     if prepared is None:
         return [SingleStep(op) for op in operations]
     return [GraphStep(operations, prepared, outputs, sizes)]

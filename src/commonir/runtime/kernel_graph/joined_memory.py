@@ -6,7 +6,7 @@ result instead, with the steps that the result has. Then there is nothing to cop
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from commonir.notation import Access, Expr, Join, Kernel, put
 from commonir.notation.ranges import names_of_axes, piece_extents
@@ -14,20 +14,23 @@ from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
 from commonir.runtime.kernel_graph.layouts import Border, MemoryLayout, layout_of
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels
 from commonir.runtime.values import compute_dtype
-from commonir.symbolic import Dim, index, plain
+from commonir.symbolic import Dim, index, plain, symbols
 
 Layouts = dict[str, MemoryLayout]
 
 
-def join_in_place(graph: KernelGraph, layouts: Layouts) -> None:
-    """Gives tensors that are joined places in the memory of the result; `graph.wholes` says whose memory it is."""
+def join_in_place(graph: KernelGraph, layouts: Layouts, changing: Collection[str] = ()) -> None:
+    """Gives tensors that are joined places in the memory of the result; `graph.wholes` says whose memory it is.
+
+    A place that depends on sizes that are `changing` would move, so a tensor has none there.
+    """
     # A join of joins first: these are then wholes that lie where they stay.
     for node in reversed(list(graph.nodes.values())):
         body = node.kernel.body
         if isinstance(body, Join) and node.strips is None and node.name not in graph.outputs:
             axis = [plain(a) for a in node.kernel.axes].index(body.along)
             graph.replace_kernel(node, Kernel(node.kernel.axes, _with_whole_pieces(body, node.extents)), node.extents)
-            _join_in_place(graph, node, axis, layouts)
+            _join_in_place(graph, node, axis, layouts, changing)
 
 
 def _with_whole_pieces(join: Join, extents: Mapping[str, Dim]) -> Join:
@@ -73,12 +76,16 @@ def _joined_tensor(node: KernelNode, piece: LoopKernel) -> str:
     return body.tensor.name if all(n == 1 or p == index(a) for p, a, n in own) else ""
 
 
-def _join_in_place(graph: KernelGraph, node: KernelNode, axis: int, layouts: Layouts) -> None:
+def _join_in_place(
+    graph: KernelGraph, node: KernelNode, axis: int, layouts: Layouts, changing: Collection[str]
+) -> None:
     """Gives the tensors that a node joins along an axis places in its memory, and it the borders that they have."""
     layout = layouts[node.name]
     found: dict[str, LoopKernel] = {}
     for piece in loop_kernels(node.kernel, node.extents, layout):
         name = _joined_tensor(node, piece)
+        if any(s in changing for s in symbols(piece.offset)):
+            continue
         if name in graph.nodes and _may_move(graph, name, node, layouts) and layouts[name].border[axis] == (0, 0):
             found.setdefault(name, piece)
     if node.name not in graph.wholes:

@@ -1,6 +1,7 @@
 """Builds programs of graphs from operations: those that are kernels, and loops and branches of such operations.
 
-Values of a loop keep their type from round to round, and those of a branch have one type. Others are not built.
+Values of a loop keep their type from round to round, but for sizes if the back end changes them (`round_sizes.py`),
+and those of a branch have one type. Others are not built.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ from commonir.runtime.kernel_graph.control import (
     Part,
     Slice,
     State,
+    changing_sizes,
     names_read,
     walk_parts,
 )
 from commonir.runtime.kernel_graph.graph import KernelGraph, TensorSpec, copying_node
+from commonir.runtime.kernel_graph.round_sizes import LoopSizes, loop_sizes
 from commonir.runtime.values import compute_dtype
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, symbols
 
 T = TypeVar("T")
 
@@ -45,10 +48,11 @@ def yielded(block: Block) -> tuple[Value, ...]:
 
 
 class ProgramBuilder(GraphBuilder):
-    """Adds operations to a program."""
+    """Adds operations to a program, with loops whose sizes change only if the back end `changes_sizes`."""
 
-    def __init__(self, missing: Missing = lambda _: "") -> None:
+    def __init__(self, missing: Missing = lambda _: "", *, changes_sizes: bool = False) -> None:
         super().__init__(missing)
+        self._changes_sizes = changes_sizes
         self._parts: list[Part] = [self.graph]
         self._outputs: list[str] = []
         self._depth = 0
@@ -69,6 +73,10 @@ class ProgramBuilder(GraphBuilder):
         specs = {n: spec for n, spec in self._specs.items() if n in needed or n not in self._constants}
         self._constants = {n: array for n, array in self._constants.items() if n in needed}
         program = GraphProgram(tuple(parts), inputs, self._outputs, self._constants, specs)
+        changing = program.changing()
+        if changing:
+            tested = [c for c in self.constraints if any(s in changing for s in c.symbols)]
+            program = program._replace(constraints=tuple(tested))
         if program.only_graph is not None:
             program.only_graph.outputs = self._outputs
             return program
@@ -153,11 +161,14 @@ class ProgramBuilder(GraphBuilder):
     def _loop(self, op: core.Scan | core.While) -> Loop:
         block, count = op.body.block, len(op.initial)
         sequences = op.sequences if isinstance(op, core.Scan) else ()
-        length = self._checked_length(op, sequences)
+        length, sizes = self._checked_length(op, sequences)
         initial = [self._stored(v) for v in op.initial]
+        specs = [spec_of(a) for a in block.arguments[:count]]
         # States that stay the same need none.
         is_kept = [v is a for v, a in zip(yielded(block)[:count], block.arguments[:count], strict=True)]
-        names = [n if kept else self._new_tensor("t", self._specs[n]) for n, kept in zip(initial, is_kept, strict=True)]
+        names = [
+            n if kept else self._new_tensor("t", spec) for n, kept, spec in zip(initial, is_kept, specs, strict=True)
+        ]
         read = tuple(
             [
                 Slice(self._new_tensor("t", spec_of(a)), self._stored(v), spec_of(v))
@@ -170,17 +181,26 @@ class ProgramBuilder(GraphBuilder):
             test, (condition,) = self._region(op.condition.block, names, list[str])
 
         def stored(given: list[str]) -> tuple[list[str], list[Slice]]:
-            return self._passed_on(given[:count], is_kept, given[count:], length)
+            stacks = [spec_of(y) for y in op.ys[count:]]
+            return self._passed_on(given[:count], is_kept, given[count:], stacks)
 
         body, (following, written) = self._region(block, [*names, *[s.name for s in read]], stored)
+        inner = changing_sizes((*test, *body))
+        if any(n in inner for s in (*read, *written) for d in s.spec.shape for n in symbols(d)):
+            raise NotAKernel(f"{op.name}: slices whose sizes change in a loop inside")
         self._names.update(zip(op.ys, [*names, *[s.array for s in written]], strict=True))
         states = [State(*s) for s in zip(names, initial, following, strict=True) if s[2]]
         is_reversed = isinstance(op, core.Scan) and op.reverse
-        return Loop(body, tuple(states), read, tuple(written), length, is_reversed, test, condition)
+        return Loop(body, tuple(states), read, tuple(written), length, is_reversed, test, condition, *sizes)
 
-    def _checked_length(self, op: core.Scan | core.While, sequences: Sequence[Value]) -> Dim:
-        """Returns the number of rounds of a scan, 0 for other loops. Raises: NotAKernel when types change."""
+    def _checked_length(self, op: core.Scan | core.While, sequences: Sequence[Value]) -> tuple[Dim, LoopSizes]:
+        """Returns the number of rounds of a scan, 0 for other loops, and the sizes that change.
+
+        Raises: NotAKernel when types change otherwise.
+        """
         block, count = op.body.block, len(op.initial)
+        if isinstance(op, core.While) and self._changes_sizes:
+            return 0, loop_sizes(op, yielded(block))
         given, lengths = yielded(block), [spec_of(v).shape[0] for v in sequences]
         self._require([Constraint(n, "==", lengths[0], "length of a sequence") for n in lengths[1:] if n != lengths[0]])
         kept = [op.initial, block.arguments[:count], given[:count], op.ys[:count]]
@@ -191,18 +211,16 @@ class ProgramBuilder(GraphBuilder):
         pairs += [(_slice(spec_of(y)), spec_of(v)) for y, v in zip(op.ys[count:], given[count:], strict=True)]
         if any(a != b for a, b in pairs) or any(spec_of(y).shape[0] not in lengths for y in op.ys[count:]):
             raise NotAKernel(f"{op.name}: values whose types change")
-        return lengths[0] if lengths else 0
+        return lengths[0] if lengths else 0, LoopSizes((), ())
 
     def _passed_on(
-        self, given: Sequence[str], is_kept: Sequence[bool], slices: Sequence[str], length: Dim
+        self, given: Sequence[str], is_kept: Sequence[bool], slices: Sequence[str], stacks: Sequence[TensorSpec]
     ) -> tuple[list[str], list[Slice]]:
         """Returns the tensors that rounds store for the states, and the slices that they write, of yielded ones."""
         taken = set[str]()
         written: dict[str, Slice] = {}
         out: list[Slice] = []
-        for name in slices:
-            spec = self._specs[name]
-            stack = TensorSpec((length, *spec.shape), spec.element)
+        for name, stack in zip(slices, stacks, strict=True):
             out.append(Slice(self._own(name, taken), self._new_tensor("t", stack), stack))
             written.setdefault(name, out[-1])
         following = [
