@@ -365,7 +365,7 @@ class _NodeWriter:
     def _has_plain_products(self, plan: Plan) -> bool:
         """Returns whether one element of a batch, if it was alone, would have no schedule that knows no batch."""
         alone = plan._replace(batch=())
-        return not uses_pairs(alone, self._target) and winograd_plan(alone) is None
+        return not uses_pairs(alone, self._target) and winograd_plan(alone, self._target) is None
 
     def _part(self, loops: LoopKernel, reads: Sequence[str]) -> _Part:
         """Returns loops of a node with the schedule that is chosen for them."""
@@ -408,8 +408,7 @@ class _NodeWriter:
         used = plan.reads_beside() if packs or plan.stored is not None else reads
         code = self._code({name: self._buffer(name) for name in reads if name in used})
         code.start(kernel)
-        may_transform = packs and not plan.others and self._target.fast_math != "none"
-        winograd = winograd_plan(plan) if may_transform else None
+        winograd = winograd_plan(plan, self._target) if packs else None
         if winograd is not None:
             tiles = WinogradCode(code, self.function, self._target, winograd, out)
             tiles.emit(self._transformed(winograd, tiles.tile))

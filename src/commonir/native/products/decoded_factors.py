@@ -44,7 +44,7 @@ def decode_factors(
         if all(plan is not None for plan in _plans(graph, node, layouts, target)) and len(factors) == 1:
             dense = _with_dense(graph, node, factors, are_computed=False)
             plans = _plans(graph, dense, layouts, target)
-            if not any(plan is not None and winograd_plan(plan) is not None for plan in plans):
+            if not any(plan is not None and winograd_plan(plan, target) is not None for plan in plans):
                 continue
         dense = _with_dense(graph, node, factors, are_computed=True)
         graph.replace_kernel(node, dense.kernel, before[1])

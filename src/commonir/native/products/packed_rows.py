@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.llvm.llvm_ir import F32, Function, LlvmType, LlvmValue
+from commonir.llvm.llvm_ir import Function, LlvmType, LlvmValue
 from commonir.native.kernels.expression_code import Buffer
 from commonir.native.kernels.work_units import Units
 from commonir.native.products.contraction_code import ContractionCode, LastVector, Packed, TermRun, term_runs
@@ -19,6 +19,7 @@ from commonir.native.products.contraction_plan import Plan
 from commonir.native.products.product_tiles import LeftRow, PlainColumns, ProductTile, TermRange
 from commonir.runtime.kernel_graph.graph import known_count
 from commonir.runtime.kernel_graph.strips import even_part
+from commonir.symbolic import Dim
 
 Array = NDArray[np.generic]
 
@@ -82,6 +83,7 @@ class PackedRowsCode(ContractionCode):
         """Adds the loops; `packed_pointer` is the right factor in panels of words."""
         f, rows = self._f, self._row_count
         self._code.scratch.require((self._block * (self._words + 1) + self._lanes) * WORD_BITS // 8)
+        self._runs = [TermRun(self._words, 1, 1)]
         blocks = -(-rows // self._block)
         panels = self._panel_count
         assert isinstance(panels, int)
@@ -95,6 +97,10 @@ class PackedRowsCode(ContractionCode):
     def _words(self) -> int:
         """The number of words of a row."""
         return -(-term_count(self._plan) * LlvmType(self.stored).bits // WORD_BITS)
+
+    @property
+    def panel_terms(self) -> Dim:
+        return (self._words + self.words_behind) * self._sums
 
     @property
     def _row_count(self) -> int:
@@ -166,10 +172,8 @@ class PackedRowsCode(ContractionCode):
         assert isinstance(packed_pointer, LlvmValue)
         # A panel is one unit, so all of it is to be done.
         del units
-        pointer = f.element(packed_pointer, j * ((self._words + self.words_behind) * self._sums), F32.scalar)
-        vectors *= self._sums
-        steps = (f.integer(vectors * self._lanes),)
-        columns = PlainColumns(f, LlvmType(F32.scalar, self._lanes), pointer, vectors, steps)
+        columns = self._packed_columns(j, vectors, packed_pointer, last)
+        assert isinstance(columns, PlainColumns)
         with f.loop(f.integer(0), f.integer(-(-self._block // rows))) as n:
             self._packed_tile(f.part_start(n, rows, self._block), j, last, columns)
 

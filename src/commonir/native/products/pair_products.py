@@ -24,9 +24,14 @@ LEAST_TERMS = 16
 """The number of terms from which on rounding the rows costs less than it saves."""
 
 
+def multiplies_pairs(target: Target) -> bool:
+    """Returns whether products of single precision are to be those of numbers rounded to bfloat16."""
+    return target.fast_math == "bf16" and target.has(PAIRS)
+
+
 def uses_pairs(plan: Plan, target: Target) -> bool:
     """Returns whether the products of a contraction with a packed constant are those of pairs of bfloat16."""
-    if target.fast_math != "bf16" or not target.has(PAIRS) or plan.stored is not None or plan.first_column != 0:
+    if not multiplies_pairs(target) or plan.stored is not None:
         return False
     return has_packed_rows(plan) and term_count(plan) >= LEAST_TERMS
 

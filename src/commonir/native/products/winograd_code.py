@@ -26,6 +26,7 @@ from commonir.llvm.target import Target
 from commonir.native.kernels.expression_code import Buffer
 from commonir.native.kernels.kernel_code import KernelCode
 from commonir.native.products.contraction_plan import Plan, factor_matrix
+from commonir.native.products.pair_products import multiplies_pairs
 from commonir.native.products.product_tiles import (
     Columns,
     LeftRow,
@@ -48,6 +49,10 @@ LARGE_IMAGE = 13
 
 LEAST_CHANNELS = 16
 """Channels, before and after, from which on transforms cost less than they save."""
+
+
+LEAST_SAVED_BY_PAIRS = 2
+"""How many times fewer the products are to be where an instruction multiplies two pairs of bfloat16 instead."""
 
 
 class Transform(NamedTuple):
@@ -126,12 +131,21 @@ _TRANSFORMS = (
 )
 
 
-def _transform_of(sizes: Sequence[int], step: int) -> Transform | None:
+def _transform_of(sizes: Sequence[int], step: int, target: Target) -> Transform | None:
     """Returns the transform with the fewest products for windows that move by a step; None if that would not pay."""
     small, large = [t for t in _TRANSFORMS if t.step == step]
     if min(sizes) < LARGE_IMAGE:
-        return small if step == 1 else None
-    return min(small, large, key=lambda t: prod([-(-n // t.size) * t.points for n in sizes]))
+        fewest = small if step == 1 else None
+    else:
+        fewest = min(small, large, key=lambda t: _products(t, sizes))
+    if fewest is None or not multiplies_pairs(target):
+        return fewest
+    return fewest if _products(fewest, sizes) * LEAST_SAVED_BY_PAIRS < 9 * prod(sizes) else None
+
+
+def _products(t: Transform, sizes: Sequence[int]) -> int:
+    """Returns the products of a channel for an image of a size."""
+    return prod([-(-n // t.size) * t.points for n in sizes])
 
 
 class WinogradPlan(NamedTuple):
@@ -153,11 +167,13 @@ class WinogradPlan(NamedTuple):
         return extent
 
 
-def winograd_plan(plan: Plan) -> WinogradPlan | None:
-    """Returns how a contraction is computed by transformed tiles; None if it cannot be or that would not pay."""
+def winograd_plan(plan: Plan, target: Target) -> WinogradPlan | None:
+    """Returns how a contraction is computed by transformed tiles; None if it is not to be or that would not pay."""
     steps = plan.left.steps
     extents = [plan.extent(i) for i in (*plan.rows, *plan.sums, plan.column)]
     windows = [i for i in plan.sums if plan.extent(i) == 3]
+    if target.fast_math == "none" or plan.others:
+        return None
     if plan.batch or plan.first_column != 0 or len(windows) != 2 or not all(isinstance(n, int) for n in extents):
         return None
     for step in (1, 2):
@@ -174,7 +190,7 @@ def winograd_plan(plan: Plan) -> WinogradPlan | None:
     least = [n for n in map(plan.extent, (channel, plan.column)) if isinstance(n, int)]
     if min(least) < LEAST_CHANNELS or min(sizes) < 2:
         return None
-    transform = _transform_of(sizes, step)
+    transform = _transform_of(sizes, step, target)
     if transform is None:
         return None
     images = tuple([i for i in plan.rows if i not in (y, x)])
