@@ -17,6 +17,7 @@ from commonir.native.byte_layouts import use_bytes
 from commonir.native.control_code import limit_of
 from commonir.native.graph_code import GraphCode, ProgramWriter
 from commonir.native.lifetimes import MemoryOfProgram
+from commonir.native.narrow_layouts import use_narrow_numbers
 from commonir.native.products.integer_products import multiplies_integers
 from commonir.native.program import ChangingSize, CompiledProgram, ProgramTensor
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, PAGE_BYTES
@@ -102,6 +103,7 @@ def layouts_for(graph: KernelGraph, target: Target, changing: Collection[str] = 
     use_strips(graph, layouts)
     use_window_strips(graph, layouts, target.lanes())
     use_bytes(graph, layouts, target)
+    use_narrow_numbers(graph, layouts, target)
     join_in_place(graph, layouts, changing)
     for name, layout in layouts.items():
         if changing and layout.has_border and any(s in changing for s in symbols(layout.size)):

@@ -40,7 +40,13 @@ from commonir.native.products.integer_products import (
     Terms,
     integer_plan,
 )
-from commonir.native.products.pair_products import PairContractionCode, packed_pairs, uses_pairs
+from commonir.native.products.pair_products import (
+    NarrowContractionCode,
+    PairContractionCode,
+    multiplies_in_place,
+    packed_pairs,
+    uses_pairs,
+)
 from commonir.native.products.product_tiles import SHORTEST_VECTOR, Tile
 from commonir.native.products.residues import split_residues, with_residue_axes
 from commonir.native.products.sparse_panels import is_sparse
@@ -387,9 +393,17 @@ class _NodeWriter:
     def _plan_of(self, kernel: LoopKernel, layouts: Mapping[str, MemoryLayout]) -> Plan | None:
         """Returns the plan of loops that tiles pay for."""
         plan = plan_of(kernel, layouts, self._graph.constants, self._target)
-        if plan is None or plan.stored or self._is_packed(plan) or (_has_columns(plan) and not plan.others):
-            return plan
-        return None
+        return plan if plan is not None and self._is_computable(plan) else None
+
+    def _is_computable(self, plan: Plan) -> bool:
+        """Returns whether a schedule computes a contraction from factors that lie as they do."""
+        if self._has_narrow_factors(plan):
+            return multiplies_in_place(plan, is_constant=plan.right.name in self._graph.constants)
+        return plan.stored is not None or self._is_packed(plan) or (_has_columns(plan) and not plan.others)
+
+    def _has_narrow_factors(self, plan: Plan) -> bool:
+        layouts = [self._layouts.get(name) for name in (plan.left.name, plan.right.name)]
+        return any(layout is not None and layout.is_narrow for layout in layouts)
 
     def _emit(self, part: _Part, reads: Sequence[str], out: Buffer) -> None:
         """Adds the loops of a part: tiles for a contraction, else a loop for each axis."""
@@ -408,13 +422,16 @@ class _NodeWriter:
         used = plan.reads_beside() if packs or plan.stored is not None else reads
         code = self._code({name: self._buffer(name) for name in reads if name in used})
         code.start(kernel)
-        winograd = winograd_plan(plan, self._target) if packs else None
+        is_narrow = self._has_narrow_factors(plan)
+        winograd = winograd_plan(plan, self._target) if packs and not is_narrow else None
         if winograd is not None:
             tiles = WinogradCode(code, self.function, self._target, winograd, out)
             tiles.emit(self._transformed(winograd, tiles.tile))
             return
         schedule = ContractionCode
-        if packs and uses_pairs(plan, self._target):
+        if is_narrow:
+            schedule = NarrowContractionCode
+        elif packs and uses_pairs(plan, self._target):
             schedule = PairContractionCode
         elif packs and has_halves(plan, self._target):
             schedule = HalvedContractionCode
@@ -461,7 +478,7 @@ class _NodeWriter:
         """Returns the pointer to a constant factor in panels."""
         lanes = self._target.lanes()
         kind, pack = "packed", packed
-        if uses_pairs(plan, self._target):
+        if self._has_narrow_factors(plan) or uses_pairs(plan, self._target):
             kind, pack = "pairs", packed_pairs
         elif has_halves(plan, self._target):
             kind, pack = "halves", packed_halves

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, f32, i8, u8
 from commonir.llvm.element_code import converted_integer, loaded_value, rounded, stored_value
-from commonir.llvm.llvm_ir import BOOL, F32, I64, Function, LlvmType, LlvmValue
+from commonir.llvm.llvm_ir import BOOL, I64, Function, LlvmType, LlvmValue
 from commonir.llvm.scalar_functions import (
     NotCompiled,
     applied,
@@ -433,21 +433,18 @@ class ExpressionCode(PositionCode):
         return f.load(pointer, type, mask)
 
     def reload(self, kernel: LoopKernel, out: Buffer) -> LlvmValue:
-        """Returns the elements at the address of the indices here, in single precision."""
-        f, vector = self._f, self._vector
+        """Returns the elements at the address of the indices here."""
+        f, vector, element = self._f, self._vector, kernel.body.dtype
         if vector is None:
-            return f.load(f.element(out.pointer, self.size(kernel.address), out.storage), F32)
-        return self._contiguous(out, kernel.address, vector, LlvmType(out.storage, vector.lanes), vector.mask)
+            x = f.load(f.element(out.pointer, self.size(kernel.address), out.storage), LlvmType(out.storage))
+        else:
+            x = self._contiguous(out, kernel.address, vector, LlvmType(out.storage, vector.lanes), vector.mask)
+        return _element(f, x, out, element)
 
     def store(self, x: LlvmValue, kernel: LoopKernel, out: Buffer) -> None:
         """Writes a value at the address of the indices here."""
         f, vector = self._f, self._vector
-        base = out.layout.base
-        x = (
-            f.cast("trunc", x - base, out.storage)
-            if base is not None
-            else stored_value(f, x, out.storage, kernel.body.dtype)
-        )
+        x = self.in_memory(x, kernel.body.dtype, out)
         if vector is None:
             f.store(x, f.element(out.pointer, self.size(kernel.address), out.storage))
             return
@@ -456,6 +453,14 @@ class ExpressionCode(PositionCode):
         pointer = f.element(out.pointer, start, out.storage)
         x = f.splat(x, vector.lanes)
         f.store(x, pointer, vector.mask)
+
+    def in_memory(self, x: LlvmValue, element: ElementType, out: Buffer) -> LlvmValue:
+        """Returns elements as they lie in a tensor."""
+        f, base = self._f, out.layout.base
+        if out.layout.is_narrow:
+            # Only for processors that have an instruction for it.
+            return f.cast("bitcast", f.cast("fptrunc", x, out.storage), "i16")
+        return stored_value(f, x, out.storage, element) if base is None else f.cast("trunc", x - base, out.storage)
 
 
 def _quantization(e: Expr, to: ElementType) -> tuple[Expr, int] | None:

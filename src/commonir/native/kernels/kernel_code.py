@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from commonir.llvm.llvm_ir import Function, LlvmValue
+from commonir.llvm.llvm_ir import F32, Function, LlvmValue
 from commonir.llvm.scalar_functions import combined
 from commonir.llvm.target import Target
 from commonir.native.kernels.expression_code import Buffer, ExpressionCode, Scratch
@@ -62,11 +62,14 @@ class KernelCode(ExpressionCode):
         if across is not None:
             self._emit_transposed(kernel, across, out)
             return
+        if self._has_pairs(kernel):
+            self._emit_pairs(kernel, out)
+            return
         order = loop_order(kernel, self.layouts)
         over = axes_of_units(order.outer, kernel.extents)
         inner = order.outer[len(over) :]
 
-        kept = kept_elements(kernel, order) if out.storage == "float" else None
+        kept = kept_elements(kernel, order) if out.storage == F32.scalar or out.layout.is_narrow else None
 
         def element() -> None:
             if self._kept is not None and kept is not None:
@@ -131,6 +134,35 @@ class KernelCode(ExpressionCode):
             with self.bound(across.last, scope.value + row), self.bound(across.along, first, lanes):
                 computed.append(self._f.splat(self.value(e), lanes))
         return transposed(self._f, [*computed, *[computed[-1]] * (lanes - rows)])
+
+    def _has_pairs(self, kernel: LoopKernel) -> bool:
+        """Returns whether the result has pairs of neighbours, and enough of them side by side for a vector."""
+        if kernel.steps[-2:] != (2, 1) or kernel.folds():
+            return False
+        along, pair = [kernel.extents[a] for a in kernel.axes[-2:]]
+        return pair == 2 and isinstance(along, int) and along >= self._lanes
+
+    def _emit_pairs(self, kernel: LoopKernel, out: Buffer) -> None:
+        """Adds loops that compute the first elements of pairs and the second ones as vectors, and interleave them."""
+        f, lanes = self._f, self._lanes
+        *outer, along, pair = kernel.axes
+        over = axes_of_units(tuple(outer), kernel.extents)
+        extent = kernel.extents[along]
+        assert isinstance(extent, int)
+
+        def vectors() -> None:
+            with f.loop(f.integer(0), f.integer(-(-extent // lanes))) as n:
+                start, halves = f.part_start(n, lanes, extent), list[LlvmValue]()
+                for half in range(2):
+                    with self.bound(pair, f.integer(half)), self.bound(along, start, lanes):
+                        x = f.splat(self.value(kernel.body), lanes)
+                        halves.append(self.in_memory(x, kernel.body.dtype, out))
+                first, second = halves
+                both = f.interleaved(first, second, [n // 2 + lanes * (n % 2) for n in range(2 * lanes)])
+                with self.bound(pair, f.integer(0)), self.bound(along, start):
+                    f.store(both, f.element(out.pointer, self.size(kernel.address), out.storage))
+
+        self._over_units(over, self.units(over), lambda _: self._nested(outer[len(over) :], vectors))
 
     def _windows(self, kernel: LoopKernel, order: LoopOrder, scopes: Sequence[LoopScope], out: Buffer) -> None:
         """Adds rows of windows: those that are inside of their tensors, and in other code those that may not be."""

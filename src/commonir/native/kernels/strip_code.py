@@ -14,8 +14,7 @@ from commonir.native.kernels.position_code import PositionCode
 from commonir.native.kernels.work_units import ALL_UNITS
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT
 from commonir.runtime.kernel_graph.graph import Strips
-from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
-from commonir.runtime.values import compute_dtype
+from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of, memory_dtype
 from commonir.symbolic import Dim
 
 
@@ -35,10 +34,13 @@ def strip_count(strips: Strips) -> int:
 def layouts_of_parts(layout: MemoryLayout, strips: Strips) -> list[MemoryLayout]:
     """Returns the layouts of the parts, that of the last one in the layout of the node, from its first element on."""
     *inner, last = strips.parts
-    out = [layout_of(p.spec.shape, i.order, i.border) for p, i in zip(inner, strips.inner, strict=True)]
+    out = [
+        layout_of(p.spec.shape, i.order, i.border)._replace(is_narrow=i.is_narrow)
+        for p, i in zip(inner, strips.inner, strict=True)
+    ]
     order = tuple([strips.kept.index(n) for n in layout.order if n in strips.kept])
-    plain = layout_of(last.spec.shape)
-    out.append(plain._replace(strides=tuple([layout.strides[n] for n in strips.kept]), order=order))
+    plain = layout_of(last.spec.shape)._replace(order=order, is_narrow=layout.is_narrow)
+    out.append(plain._replace(strides=tuple([layout.strides[n] for n in strips.kept])))
     return out
 
 
@@ -62,10 +64,10 @@ class StripCode:
         pointers = {t: self.function.parameter(POINTER) for t in self.tensors}
         self.scratch_bytes = 0
         for part, memory in zip(strips.parts[:-1], layouts_of_parts(layout, strips)[:-1], strict=True):
-            at = self.function.integer(self.scratch_bytes)
-            start = self.function.element(self._scratch, at, "i8")
-            pointers[part.name] = self.function.element(start, self.function.integer(_number(memory.offset)), "float")
-            size = _number(memory.size) * compute_dtype(part.spec.element).itemsize
+            dtype = memory_dtype(memory, part.spec.element)
+            at = self.function.integer(self.scratch_bytes + _number(memory.offset) * dtype.itemsize)
+            pointers[part.name] = self.function.element(self._scratch, at, "i8")
+            size = _number(memory.size) * dtype.itemsize
             self.scratch_bytes += -(-size // ALIGNMENT) * ALIGNMENT
         self._fill_borders(pointers)
         self._emit(calls, dict(zip(self.symbols, sizes, strict=True)), pointers)
@@ -126,7 +128,8 @@ class StripCode:
         at = f.integer(0)
         for a in self._strips.axes:
             at = at + symbols[a.first] * _number(self._layout.strides[a.axis])
-        return f.element(pointer, at, "float")
+        bits = 8 * memory_dtype(self._layout, self._strips.parts[-1].spec.element).itemsize
+        return f.element(pointer, at, f"i{bits}")
 
 
 def _number(stride: Dim) -> int:

@@ -73,6 +73,12 @@ class ContractionCode:
     left_type = F32.scalar
     """The type of the elements of the left factor in memory."""
 
+    right_type = F32.scalar
+    """The type of the elements of a computed right factor in memory."""
+
+    column_step = 1
+    """The elements from one of its columns to the next where vectors of them are read as they lie."""
+
     sum_type = F32.scalar
     """The type of sums."""
 
@@ -313,8 +319,8 @@ class ContractionCode:
                 columns = self._columns_at(self._decoded(columns), vectors, self._packed_steps(vectors))
         elif isinstance(packed_pointer, LlvmValue):
             columns = self._packed_columns(j, vectors, packed_pointer, last)
-        elif right.steps[plan.column] == 1:
-            pointer = f.element(self._code.buffer(right.name).pointer, self._start(right, j), "float")
+        elif right.steps[plan.column] == self.column_step:
+            pointer = f.element(self._code.buffer(right.name).pointer, self._start(right, j), self.right_type)
             columns = self._columns_at(pointer, vectors, [r.right_step for r in self._runs], last)
         else:
             panel = self._transposed(j, vectors, last)

@@ -17,12 +17,15 @@ from commonir.native.products.product_tiles import (
     Tile,
     in_panels,
 )
+from commonir.native.products.residues import split_residues
 from commonir.native.products.sparse_panels import is_sparse
 from commonir.native.products.stored_factors import StoredFactor, stored_factor
 from commonir.notation import Access, Expr, Fold, children, free
 from commonir.runtime.kernel_graph.contraction import factor_read, is_stored, roles_of, summed_products
 from commonir.runtime.kernel_graph.factors import Factor, elements_of, factor_of
-from commonir.runtime.kernel_graph.loop_kernel import Layouts, LoopKernel
+from commonir.runtime.kernel_graph.graph import KernelNode
+from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
+from commonir.runtime.kernel_graph.loop_kernel import Layouts, LoopKernel, loop_kernels, simplified
 from commonir.symbolic import Dim, element_count, index, names, symbols
 
 Array = NDArray[np.generic]
@@ -115,6 +118,24 @@ def plan_of(kernel: LoopKernel, layouts: Layouts, constants: Mapping[str, Array]
             return None
         plans.append(plan)
     return plans[0]._replace(others=tuple([(plan.fold, plan.right) for plan in plans[1:]]))
+
+
+def planned_kernels(
+    node: KernelNode, layout: MemoryLayout, layouts: Layouts, constants: Mapping[str, Array]
+) -> tuple[list[LoopKernel], Layouts]:
+    """Returns the simplified kernels of a node that plans are made for, and the layouts of what they read."""
+    own = {name: layouts[name] for name in node.reads if name in layouts}
+    own |= {name: layout_of(constants[name].shape) for name in node.reads if name in constants}
+    pieces = loop_kernels(node.kernel, node.extents, layout)
+    return [simplified(loops, own) for piece in pieces for loops in split_residues(piece)], own
+
+
+def plans_of(
+    node: KernelNode, layout: MemoryLayout, layouts: Layouts, constants: Mapping[str, Array], target: Target
+) -> list[Plan | None]:
+    """Returns the plans of the kernels of a node, which lies as its layout says."""
+    kernels, own = planned_kernels(node, layout, layouts, constants)
+    return [plan_of(kernel, own, constants, target) for kernel in kernels]
 
 
 def _differs_in_start(plan: Plan, other: Plan) -> bool:

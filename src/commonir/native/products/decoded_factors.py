@@ -12,15 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.llvm.target import Target
-from commonir.native.products.contraction_plan import Plan, plan_of
+from commonir.native.products.contraction_plan import planned_kernels, plans_of
 from commonir.native.products.integer_products import IntegerTerms, integer_plan
-from commonir.native.products.residues import split_residues
 from commonir.native.products.winograd_code import winograd_plan
 from commonir.notation import Access, Expr, Kernel, Tensor, free, index, replace
 from commonir.runtime.kernel_graph.contraction import is_stored, summed_products
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec, evaluated
-from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
-from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels, simplified
+from commonir.runtime.kernel_graph.layouts import MemoryLayout
 
 Array = NDArray[Any]
 
@@ -38,12 +36,13 @@ def decode_factors(
         if not factors:
             continue
         before = node.kernel, node.extents
-        kernels = _kernels(graph, node, layouts)
-        if all(integer_plan(x, own, terms, target) is not None for x, own in kernels):
+        layout = layouts[node.name]
+        kernels, own = planned_kernels(node, layout, layouts, graph.constants)
+        if all(integer_plan(x, own, terms, target) is not None for x in kernels):
             continue
-        if all(plan is not None for plan in _plans(graph, node, layouts, target)) and len(factors) == 1:
+        if len(factors) == 1 and None not in plans_of(node, layout, layouts, graph.constants, target):
             dense = _with_dense(graph, node, factors, are_computed=False)
-            plans = _plans(graph, dense, layouts, target)
+            plans = plans_of(dense, layout, layouts, graph.constants, target)
             if not any(plan is not None and winograd_plan(plan, target) is not None for plan in plans):
                 continue
         dense = _with_dense(graph, node, factors, are_computed=True)
@@ -56,23 +55,6 @@ def _is_decoded(e: Expr, constants: Mapping[str, Array]) -> bool:
     if not isinstance(e, Access) or any(isinstance(p, Expr) for p in e.at):
         return True
     return constants[e.tensor.name].dtype != np.float32
-
-
-def _plans(
-    graph: KernelGraph, node: KernelNode, layouts: Mapping[str, MemoryLayout], target: Target
-) -> list[Plan | None]:
-    return [plan_of(x, own, graph.constants, target) for x, own in _kernels(graph, node, layouts)]
-
-
-def _kernels(
-    graph: KernelGraph, node: KernelNode, layouts: Mapping[str, MemoryLayout]
-) -> list[tuple[LoopKernel, Mapping[str, MemoryLayout]]]:
-    """Returns the simplified kernels of a node, with the layouts of what they read."""
-    own = {name: layouts[name] for name in node.reads if name in layouts}
-    own |= {name: layout_of(graph.constants[name].shape) for name in node.reads if name in graph.constants}
-    pieces = loop_kernels(node.kernel, node.extents, layouts[node.name])
-    loops = [loops for piece in pieces for loops in split_residues(piece)]
-    return [(simplified(x, own), own) for x in loops]
 
 
 def _with_dense(graph: KernelGraph, node: KernelNode, factors: list[Expr], *, are_computed: bool) -> KernelNode:

@@ -57,11 +57,15 @@ class StripAxis(NamedTuple):
 
 
 class InnerPart(NamedTuple):
-    """How a part lies that a strip computes for another one: the order of its axes, and a border of equal numbers."""
+    """How a part lies that a strip computes for another one: the order of its axes, and a border of equal numbers.
+
+    Its numbers lie rounded to bfloat16 if it is narrow.
+    """
 
     order: tuple[int, ...] | None = None
     border: tuple[tuple[int, int], ...] = ()
     fill: float = 0.0
+    is_narrow: bool = False
 
 
 class Strips(NamedTuple):

@@ -11,9 +11,8 @@ from collections.abc import Collection, Mapping
 from commonir.notation import Access, Expr, Join, Kernel, put
 from commonir.notation.ranges import names_of_axes, piece_extents
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode
-from commonir.runtime.kernel_graph.layouts import Border, MemoryLayout, layout_of
+from commonir.runtime.kernel_graph.layouts import Border, MemoryLayout, layout_of, memory_dtype
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, loop_kernels
-from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, index, plain, symbols
 
 Layouts = dict[str, MemoryLayout]
@@ -107,9 +106,9 @@ def _may_move(graph: KernelGraph, name: str, node: KernelNode, layouts: Layouts)
     """Returns whether a tensor may lie in the memory of a node."""
     if name in graph.outputs or name in graph.written or name in graph.wholes:
         return False
-    if layouts[name].base != layouts[node.name].base:
+    if memory_dtype(layouts[name], graph.spec(name).element) != memory_dtype(layouts[node.name], node.spec.element):
         return False
-    return compute_dtype(graph.spec(name).element) == compute_dtype(node.spec.element)
+    return layouts[name].base == layouts[node.name].base
 
 
 def _holds(border: Border, part: Border) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from commonir.base.arrays import dtype_of
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, i32
 from commonir.notation import Access, Dilated, Expr, Kernel, Padded, reading
@@ -31,7 +32,8 @@ class MemoryLayout(NamedTuple):
     """Where elements lie: distances along each axis and the position of the first one, in elements, and all of them.
 
     `order` are the axes from the longest distance to 1. The tensor `is_part` of another one if it lies in the memory of
-    that: `offset` and `size` are about the whole. Of integers that lie in bytes, `base` is the one of byte 0.
+    that: `offset` and `size` are about the whole. Of integers that lie in bytes, `base` is the one of byte 0. Numbers
+    of single precision that are narrow lie rounded to bfloat16.
     """
 
     strides: tuple[Dim, ...]
@@ -41,6 +43,7 @@ class MemoryLayout(NamedTuple):
     order: tuple[int, ...]
     is_part: bool = False
     base: int | None = None
+    is_narrow: bool = False
 
     def in_bytes(self, base: int) -> MemoryLayout:
         """Returns the layout of the same elements in bytes. Words that begin at any of them can be read."""
@@ -64,6 +67,8 @@ class MemoryLayout(NamedTuple):
 
 def memory_dtype(layout: MemoryLayout, element: ElementType) -> np.dtype[np.generic]:
     """Returns the dtype of the elements of a tensor in memory."""
+    if layout.is_narrow:
+        return dtype_of("bf16")
     return compute_dtype(element) if layout.base is None else np.dtype(np.uint8)
 
 
