@@ -63,8 +63,8 @@ class GuardedCode:
 
     def __init__(self, graph: KernelGraph, target: Target) -> None:
         self._graph = graph
-        self._layouts = layouts_for(graph, target)
-        self._code = code_of(graph, self._layouts, target)
+        self.layouts = layouts_for(graph, target)
+        self._code = code_of(graph, self.layouts, target)
         self._constants = constants_of(self._code)
         self._library = loaded_code(object_code(self._code.text, target), target)
         # Of the tensors that lie in no other one.
@@ -101,10 +101,10 @@ class GuardedCode:
             return memory.copy(np.ascontiguousarray(self._constants[name]), side)
         if name not in self._graph.nodes:
             return memory.copy(arrays[name], side)
-        spec, layout, whole = self._graph.nodes[name].spec, self._layouts[name], self._graph.memory_of(name)
+        spec, layout, whole = self._graph.nodes[name].spec, self.layouts[name], self._graph.memory_of(name)
         if whole not in self._memories:
             flat = memory.array((evaluate(layout.size, dims),), memory_dtype(layout, spec.element), side)
-            border = self._layouts[whole].border_byte
+            border = self.layouts[whole].border_byte
             if border is not None:
                 flat[...] = border
             self._memories[whole] = flat

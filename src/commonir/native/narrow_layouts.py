@@ -6,7 +6,7 @@ pairs of neighbouring terms, as constants are packed: in attention, those are ke
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import bf16, f32
@@ -19,7 +19,7 @@ from commonir.notation import Access, Apply, Expr, Fold, Join, Kernel, Tensor, f
 from commonir.runtime.kernel_graph.contraction import summed_products
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Origin, TensorSpec, copying_node, known_count
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
-from commonir.symbolic import Dim, floor_div, names, plain
+from commonir.symbolic import Dim, floor_div, names, plain, symbols
 
 LEAST_ROWS = 16
 """Rows from which on copying a computed right factor costs less than it saves."""
@@ -141,12 +141,12 @@ def _pairs_of(product: _Product, place: _KernelPlace) -> tuple[KernelNode, Kerne
         return None
     (term,) = fold.over
     terms, columns = extents[term], extents[column]
-    rows = known_count([extents[i] for i in free(left) if i != term])
     if not isinstance(terms, int) or not isinstance(columns, int) or terms % 2:
         return None
+    positions = [p for p in right.at if not isinstance(p, Expr)]
+    rows = _row_count(place, left, right, positions)
     if terms < LEAST_TERMS or columns < LEAST_COLUMNS or rows < LEAST_ROWS:
         return None
-    positions = [p for p in right.at if not isinstance(p, Expr)]
     along = [n for n, p in enumerate(positions) if term in names(p)]
     across = [n for n, p in enumerate(positions) if column in names(p)]
     if len(positions) < len(right.at) or len(along) != 1 or len(across) != 1 or along == across:
@@ -187,6 +187,15 @@ def _pairs_of(product: _Product, place: _KernelPlace) -> tuple[KernelNode, Kerne
     body = replace(place.part.kernel.body, {fold: products})
     own = {**{i: n for i, n in extents.items() if i != term}, pair: terms // 2, half: 2}
     return copy, _with_kernel(place.part, Kernel(place.part.kernel.axes, body), own)
+
+
+def _row_count(place: _KernelPlace, left: Access, right: Access, positions: Sequence[Dim]) -> int:
+    """Returns the number of rows that are multiplied with the same columns, in all strips."""
+    strips = place.node.strips
+    if strips is None:
+        return known_count([place.part.extents[i] for i in free(left) if i not in free(right)])
+    known = {s for p in positions for s in symbols(p)}
+    return known_count([a.extent for a in strips.axes if a.first not in known])
 
 
 def _divides(number: int, position: Dim) -> bool:
