@@ -117,7 +117,7 @@ def test_caches_of_attention_grow(threads: int) -> None:
     check(CACHES, *runs, threads=threads)
 
 
-def test_sizes_that_contradict_each_other_in_a_round_are_the_error_of_the_interpreter() -> None:
+def test_sizes_that_contradict_each_other_in_a_round_are_an_error() -> None:
     module = cir.lower(cir.loads(CACHES, format="onnxtxt"))
     inputs = {"n": rounds(2), "k": normal(2, 4, 3), "v": normal(2, 3, 3), "q": normal(2, 1, 3)}
     messages: list[str] = []
