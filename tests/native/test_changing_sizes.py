@@ -1,7 +1,8 @@
-"""Loops whose states change their sizes from round to round: compiled whole, against the interpreter."""
+"""Sizes that change from round to round in loops, or that data decide of: compiled whole, against the interpreter."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -225,3 +226,50 @@ def test_a_program_whose_sizes_change_is_stored(tmp_path: Path, monkeypatch: pyt
         executable = cir.prepare(path, engine="native")
         compare(executable.run(inputs), REFERENCE.prepare(cir.lower(cir.load(path))).run(inputs))
     assert "_source" not in vars(cir.prepare(path, engine="native"))
+
+
+SLICES = TEXT.format(
+    inputs="float[6, s] x, int64[2] a, int64[2] b, int64 c",
+    outputs="float[d, e] y, float[d2, d3] z, int64[2] size, float[f] w",
+    body="p = Tanh(x) axes = Constant <value = int64[2] {0, 1}> () steps = Constant <value = int64[2] {1, 2}> () "
+    "s1 = Slice(p, a, b, axes, steps) y = Neg(s1) t = Transpose <perm = [1, 0]> (s1) z = MatMul(s1, t) "
+    "size = Shape(z) one = Constant <value = int64[1] {0}> () c1 = Unsqueeze(c, one) "
+    "zero = Constant <value = int64[1] {0}> () head = Slice(x, zero, c1, one) w = ReduceSum <keepdims = 0> (head, one)",
+)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_slices_between_bounds_that_are_data_agree_with_numpy(threads: int) -> None:
+    module = cir.lower(cir.loads(SLICES, format="onnxtxt"))
+    executable = ENGINE.prepare(module, options=EngineOptions(threads=threads, plan_ahead=True))
+    (step,) = executable.steps_of(module.main.body)
+    assert isinstance(step, GraphStep)
+    bounds = [(0, 6), (1, 4), (-3, -1), (4, 2), (-100, 100), (5, 6), (1 << 40, 1 << 41), (2, -(1 << 62))]
+    for size in (7, 300):
+        x = normal(6, size)
+        for first, second in itertools.product(bounds, repeat=2):
+            a, b = np.array([first[0], second[0]]), np.array([first[1], second[1]])
+            part = np.tanh(x)[first[0] : first[1], second[0] : second[1] : 2]
+            expected = {
+                "y": -part,
+                "z": part @ part.T,
+                "size": np.array([len(part)] * 2),
+                "w": x[: first[1]].sum(0),
+            }
+            compare(executable.run({"x": x, "a": a, "b": b, "c": np.array(first[1])}), expected)
+
+
+def test_slices_whose_bounds_are_data_are_compiled_in_loops_and_branches() -> None:
+    """As in torch's export of an embedding bag, where each round takes a part of the indices, between two offsets."""
+    text = text_of(
+        "float[20, 3] table, int64[s] x, int64[o] offsets",
+        "float[r, 3] means",
+        "means = () => (float[3] mean) { j1 = Add(i, one) lo = Gather(offsets, i1) hi = Gather(offsets, j2) "
+        "bag = Slice(x, lo, hi) rows = Gather(table, bag) mean = ReduceMean <axes = [0], keepdims = 0> (rows) } ()",
+        before="one = Constant <value = int64 {1}> () first = Constant <value = int64[1] {0}> ()",
+    )
+    text = text.replace("j1 = Add(i, one)", "i1 = Unsqueeze(i, first) j1 = Add(i, one) j2 = Unsqueeze(j1, first)")
+    text = text.replace(", ) =>", ") =>").replace(", )", ")").replace('"": 18', '"": 17')
+    table, x = normal(20, 3), np.random.default_rng(0).integers(0, 20, 100)
+    offsets = np.array([0, 3, 4, 40, 97, 100])
+    check(text, *[{"n": rounds(n), "table": table, "x": x, "offsets": offsets} for n in (0, 1, 5)])

@@ -19,7 +19,7 @@ from commonir.native.graph_code import GraphCode, ProgramWriter
 from commonir.native.lifetimes import MemoryOfProgram
 from commonir.native.narrow_layouts import use_narrow_numbers
 from commonir.native.products.integer_products import multiplies_integers
-from commonir.native.program import ChangingSize, CompiledProgram, ProgramTensor
+from commonir.native.program import CompiledProgram, LimitedSize, ProgramTensor
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, PAGE_BYTES
 from commonir.runtime.kernel_graph.column_groups import fuse_column_groups
 from commonir.runtime.kernel_graph.control import GraphProgram, Loop, walk_parts
@@ -82,7 +82,7 @@ def generated_program(program: GraphProgram, target: Target) -> GeneratedProgram
         checks=code.checks,
         calls=code.calls,
         has_loops=any(isinstance(part, Loop) for part in walk_parts(program.parts)),
-        changing=tuple([ChangingSize(s, limit_of(s), initial) for s, initial in changing.items()]),
+        changing=tuple([LimitedSize(c.symbol, limit_of(c.symbol), c.initial, c.most) for c in changing.values()]),
         counts=_changing_counts(program, changing),
     )
     return GeneratedProgram(code.text, result)

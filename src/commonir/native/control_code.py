@@ -15,7 +15,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.llvm.llvm_ir import I64, POINTER, Function, LlvmType, LlvmValue
 from commonir.native.program import BROKEN, OUTGROWN
 from commonir.notation import Constraint
-from commonir.runtime.kernel_graph.control import Branch, GraphProgram, Loop, Part, Slice, walk_parts
+from commonir.runtime.kernel_graph.control import Branch, GraphProgram, Loop, Part, ReadSizes, Slice, walk_parts
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim
@@ -59,6 +59,8 @@ def control_tensors(structure: Structure) -> list[str]:
                 out += [part.condition] if part.condition else []
             case Branch():
                 out += [part.condition, *[n for r in part.results for n in r]]
+            case ReadSizes():
+                out += [tensor for _, tensor, _ in part.numbers]
             case _:
                 pass
     return list(dict.fromkeys(map(structure.tensor, out)))
@@ -112,6 +114,9 @@ class ControlCode:
                         self._loop(part)
                 case Branch():
                     self._branch(part)
+                case ReadSizes():
+                    self._store_sizes([(name, self._element(tensor)) for name, tensor, _ in part.numbers])
+                    self._assign(part.computed)
 
     def _slot(self, name: str) -> LlvmValue:
         number = self._numbers[self._structure.tensor(name)]
@@ -128,6 +133,10 @@ class ControlCode:
     def _holds(self, condition: str) -> LlvmValue:
         pointer = self._f.load(self._slot(condition), POINTER)
         return self._f.load(pointer, LlvmType("i8")).compare("ne", 0)
+
+    def _element(self, name: str) -> LlvmValue:
+        """Returns the element of a tensor of one integer."""
+        return self._f.load(self._f.load(self._slot(name), POINTER), I64)
 
     def _is_sound(self) -> LlvmValue:
         return self._f.load(self._faults, I64).compare("eq", 0)
@@ -176,20 +185,21 @@ class ControlCode:
         self._assign(loop.results)
 
     def _assign(self, values: Sequence[tuple[str, Dim]]) -> None:
-        """Gives symbols values, which are all computed before, and checks them. The following code is not run if they
-        are not sound.
-        """
+        """Gives symbols values, which are all computed before."""
+        self._store_sizes([(symbol, self._size(value)) for symbol, value in values])
+
+    def _store_sizes(self, values: Sequence[tuple[str, LlvmValue]]) -> None:
+        """Gives symbols values, and checks these. The following steps are not run if they are not sound."""
         if not values:
             return
-        computed = [(symbol, self._size(value)) for symbol, value in values]
         # Threads that come late must not take these for the sizes of a step before.
         self._f.add_line("fence release")
-        for symbol, value in computed:
+        for symbol, value in values:
             self._f.store(value, self._size_slot(symbol))
-        self._assigned.update([symbol for symbol, _ in values])
-        for symbol, value in computed:
-            self._require(value.compare("slt", self._size(dim_symbol(limit_of(symbol)))), OUTGROWN)
         changed = {symbol for symbol, _ in values}
+        self._assigned.update(changed)
+        for symbol, value in values:
+            self._require(value.compare("slt", self._size(dim_symbol(limit_of(symbol)))), OUTGROWN)
         unknown = set(self._changing) - self._assigned
         for c in self._structure.program.constraints:
             if not changed.isdisjoint(c.symbols) and unknown.isdisjoint(c.symbols):

@@ -35,15 +35,16 @@ class Check(NamedTuple):
     size: Dim
 
 
-class ChangingSize(NamedTuple):
+class LimitedSize(NamedTuple):
     """A symbol whose value the code changes, and another one that limits it: memory is for smaller values.
 
-    `initial` is its first value, which may be one of other symbols that change.
+    `initial` is its first value, or `most` a bound of all; both may have other symbols that change.
     """
 
     symbol: str
     limit: str
     initial: Dim
+    most: Dim | None
 
 
 BROKEN, OUTGROWN = -2, -3
@@ -117,5 +118,5 @@ class CompiledProgram(NamedTuple):
     checks: tuple[Check, ...]
     calls: tuple[KernelCall, ...]
     has_loops: bool
-    changing: tuple[ChangingSize, ...] = ()
+    changing: tuple[LimitedSize, ...] = ()
     counts: tuple[Dim, ...] = ()

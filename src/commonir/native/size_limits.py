@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 LEAST_LIMIT = 64
 """The first limit of a size that begins small."""
 
+MAX_KNOWN = 64
+"""The sets of sizes for which limits are kept."""
+
 MAX_LIMIT = 1 << 20
-"""The largest limit: products of three sizes and a number have 64 bits."""
+"""The largest limit of a size that nothing bounds: products of three sizes and a number have 64 bits."""
 
 
 class SizeLimits:
@@ -27,25 +30,38 @@ class SizeLimits:
 
     def __init__(self, program: CompiledProgram) -> None:
         self._program = program
-        self._limits = {c.limit: LEAST_LIMIT for c in program.changing}
+        self._limits = {c.limit: LEAST_LIMIT for c in program.changing if c.most is None}
+        self._known: dict[tuple[int | None, ...], dict[str, int] | None] = {}
 
     def sizes(self, dims: Mapping[str, int]) -> dict[str, int] | None:
         """Returns values for all symbols, of which those that change have none yet; None if they become too large."""
+        key = tuple([dims.get(s) for s in self._program.symbols])
+        if key not in self._known:
+            if len(self._known) >= MAX_KNOWN:
+                self._known.clear()
+            self._known[key] = self._sizes_for(dims)
+        return self._known[key]
+
+    def _sizes_for(self, dims: Mapping[str, int]) -> dict[str, int] | None:
         from commonir.symbolic import evaluate, symbols  # noqa: PLC0415  only programs of unknown sizes need it
 
         for c in self._program.changing:
-            if all(s in dims for s in symbols(c.initial)):
+            if c.most is None and all(s in dims for s in symbols(c.initial)):
                 first = evaluate(c.initial, dims)
                 while self._limits[c.limit] <= first + first // 2:
                     self._limits[c.limit] *= 2
-        out = {**dims, **{c.symbol: 0 for c in self._program.changing}, **self._limits}
         if any(n > MAX_LIMIT for n in self._limits.values()):
             return None
+        out = {**dims, **{c.symbol: 0 for c in self._program.changing}, **self._limits}
+        for c in self._program.changing:
+            if c.most is not None:
+                out[c.limit] = 1 + largest(c.most, self._program, out)
         return None if any(largest(d, self._program, out) > MAX_ELEMENTS for d in self._program.counts) else out
 
     def enlarge(self) -> None:
-        """Doubles all limits."""
+        """Doubles the limits of sizes that nothing bounds."""
         self._limits = {name: 2 * n for name, n in self._limits.items()}
+        self._known.clear()
 
 
 def changes(shape: Sequence[Dim], program: CompiledProgram) -> bool:

@@ -13,7 +13,7 @@ import_members(
         "inference": "Derived check_use infer is_not_known known_elements not_known operations_behind results_of trace",
         "known": "Known is_short known_contents known_data known_dims known_integer may_be_known",
         "mlir_op": "MlirOp",
-        "operation": "Op DeclaredResults",
+        "operation": "Op DeclaredResults SizedByData",
         "patterns": (
             "TypeConstraint all_integers all_numbers any_element any_type any_value by_version element_type floats "
             "lists maps optionals same_as signed_integers sparse types types_by_version unsigned_integers"

@@ -35,6 +35,7 @@ from commonir.ods.known import may_be_known as may_be_known
 from commonir.ods.mlir_op import MlirOp as MlirOp
 from commonir.ods.operation import DeclaredResults as DeclaredResults
 from commonir.ods.operation import Op as Op
+from commonir.ods.operation import SizedByData as SizedByData
 from commonir.ods.patterns import TypeConstraint as TypeConstraint
 from commonir.ods.patterns import all_integers as all_integers
 from commonir.ods.patterns import all_numbers as all_numbers

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.shared import Shared
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
+from commonir.base.tuples import NamedTuple
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import Type
@@ -19,7 +20,19 @@ from commonir.ods.known import NOT_COMPUTED
 from commonir.ods.text_form import TextForm
 
 if TYPE_CHECKING:
-    from commonir.notation import Kernel
+    from commonir.notation import Expr, Kernel, Tensor
+    from commonir.symbolic import Dim
+
+
+class SizedByData(NamedTuple):
+    """A kernel in which numbers that are computed from data are symbols, and the sizes of its result, of these.
+
+    `numbers` are expressions of single elements in i64, by symbol, each with the most that it can be; none is negative.
+    """
+
+    numbers: Mapping[str, tuple[Expr, Dim]]
+    kernel: Kernel
+    sizes: tuple[Dim, ...]
 
 
 class Op(TextForm, Definition):
@@ -73,6 +86,13 @@ class Op(TextForm, Definition):
 
     def kernel_of_sizes(self) -> Kernel | None:
         """Returns the kernel of the only result of an algorithm, where sizes determine its elements."""
+        return None
+
+    def sized_by_data(self, prefix: str, *operands: Tensor) -> SizedByData | None:  # noqa: ARG002  none by default
+        """Returns the kernel of the only result of an algorithm, of whose sizes data decide; None if it has none.
+
+        Names of symbols begin with the prefix.
+        """
         return None
 
     def folds(self, operands: Sequence[Data]) -> bool:  # noqa: ARG002  all by default

@@ -10,24 +10,40 @@ from typing import TYPE_CHECKING, Any
 
 from commonir.dialects.core.base import ELEMENTS, CoreOp, axes_of, axis_of, function, function_of_several, tensor_type
 from commonir.dialects.core.constants import MOST_KNOWN
+from commonir.dialects.core.indexing import from_start
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, are_numbers, i32, i64
 from commonir.notation import (
     Constraint,
+    Expr,
     Index,
     Kernel,
     Kernels,
     NotationError,
     OutOfRangeError,
     Tensor,
+    call,
+    cast,
     indices,
     join,
+    lift,
     limits,
     linear,
     require,
 )
-from commonir.ods import attr_types, attribute, constraint, element_type, known_dims, operand, positive, result, traits
-from commonir.symbolic import Dim, at_least, ceil_div, element_count, floor_div, largest, smallest
+from commonir.ods import (
+    SizedByData,
+    attr_types,
+    attribute,
+    constraint,
+    element_type,
+    known_dims,
+    operand,
+    positive,
+    result,
+    traits,
+)
+from commonir.symbolic import Dim, at_least, ceil_div, element_count, floor_div, largest, smallest, symbol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -324,6 +340,24 @@ class DynamicSlice(Movement, name="core.dynamic_slice"):
         for n, a, b, step in zip(x.shape, starts.tolist(), stops.tolist(), self.steps, strict=True):
             cuts.append(slice(a, None if step < 0 and b < -n else b, step))
         return x[tuple(cuts)]
+
+    def sized_by_data(self, prefix: str, *operands: Tensor) -> SizedByData | None:
+        x, *bounds = operands
+        if any(step < 0 for step in self.steps):
+            return None
+        numbers: dict[str, tuple[Expr, Dim]] = {}
+        where: list[Dim] = []
+        sizes: list[Dim] = []
+        at = indices("i", x.rank)
+        for axis, (i, n, step) in enumerate(zip(at, x.shape, self.steps, strict=True)):
+            names = [f"{prefix}{axis} {bound}" for bound in ("start", "stop")]
+            for name, bound in zip(names, bounds, strict=True):
+                p = from_start(cast(bound[(axis,)], i64), n)
+                numbers[name] = call("minimum", call("maximum", p, 0), lift(n, i64)), n
+            first, last = [symbol(name, 0) for name in names]
+            where.append(first + i * step)
+            sizes.append(largest(ceil_div(last - first, step), 0))
+        return SizedByData(numbers, x[tuple(where)].by(*at), tuple(sizes))
 
 
 class Reverse(Movement, name="core.reverse"):

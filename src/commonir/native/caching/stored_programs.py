@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from commonir.base.file_cache import ALIGNMENT, Entry, Write
 from commonir.llvm.target import Target
-from commonir.native.program import ChangingSize, Check, CompiledProgram, Intermediate, KernelCall, ProgramTensor
+from commonir.native.program import Check, CompiledProgram, Intermediate, KernelCall, LimitedSize, ProgramTensor
 from commonir.runtime.kernel_graph.buffers import Lifetime
 
 if TYPE_CHECKING:
@@ -43,7 +43,10 @@ def description_of(program: CompiledProgram) -> dict[str, Any]:
         "scratch": [_of_dim(d) for d in program.scratch],
         "checks": [[c.tensor, c.axis, _of_dim(c.size)] for c in program.checks],
         "has_loops": program.has_loops,
-        "changing": [[c.symbol, c.limit, _of_dim(c.initial)] for c in program.changing],
+        "changing": [
+            [c.symbol, c.limit, _of_dim(c.initial), None if c.most is None else _of_dim(c.most)]
+            for c in program.changing
+        ],
         "counts": [_of_dim(d) for d in program.counts],
         "calls": [[*c[:4], _of_dim(c.units), c.unit_cost, c.origins, _of_dim(c.rounds)] for c in program.calls],
     }
@@ -83,7 +86,12 @@ def program_of(entry: Entry) -> CompiledProgram:
             for name, (dtype, shape, offset) in stored["constants"].items()
         },
         has_loops=stored["has_loops"],
-        changing=tuple([ChangingSize(name, limit, _dim_of(first)) for name, limit, first in stored["changing"]]),
+        changing=tuple(
+            [
+                LimitedSize(name, limit, _dim_of(first), None if most is None else _dim_of(most))
+                for name, limit, first, most in stored["changing"]
+            ]
+        ),
         counts=tuple([_dim_of(d) for d in stored["counts"]]),
         scratch=tuple([_dim_of(d) for d in stored["scratch"]]),
         checks=tuple([Check(tensor, axis, _dim_of(size)) for tensor, axis, size in stored["checks"]]),

@@ -173,7 +173,7 @@ class GraphBuilder:
             self._require(infer(op).constraints)
         if op.form is Form.COMPOSITE and _has_long_rows(kernels):
             return self._nodes_of_body(op, given)
-        return [self._node(op, kernel, spec_of(v)) for kernel, v in zip(kernels, op.results, strict=True)]
+        return [self._node(op.name, kernel, spec_of(v)) for kernel, v in zip(kernels, op.results, strict=True)]
 
     def _nodes_of_body(self, op: Op, given: Mapping[Value, str]) -> list[str]:
         derived = infer(op)
@@ -220,35 +220,35 @@ class GraphBuilder:
     def _require(self, constraints: Iterable[Constraint]) -> None:
         self.constraints.update(dict.fromkeys(constraints))
 
-    def _node(self, op: Op, kernel: Kernel, spec: TensorSpec) -> str:
+    def _node(self, operation: str, kernel: Kernel, spec: TensorSpec) -> str:
         extents, _ = ranges(kernel)
         shape = [extents.get(plain(a) or "", 1) for a in kernel.axes]
         different = [(n, d) for n, d in zip(shape, spec.shape, strict=True) if n != d]
         if any(isinstance(n, int) and isinstance(d, int) for n, d in different):
-            raise NotAKernel(f"{op.name}: a result of shape {shape}, declared as {list(spec.shape)}")
+            raise NotAKernel(f"{operation}: a result of shape {shape}, declared as {list(spec.shape)}")
         self._require([Constraint(n, "==", d, "the declared size of a result") for n, d in different])
         name = self._new_tensor("v", spec)
         # Numbers bound no index of a join.
         kernel = self._with_numbers(Kernel(kernel.axes, with_extents(kernel.body, extents)))
-        node = KernelNode(name, Kernel(kernel.axes, kernel.body), extents, spec, (Origin(op.name),))
+        node = KernelNode(name, Kernel(kernel.axes, kernel.body), extents, spec, (Origin(operation),))
         folded = self._folded(node)
         if folded is not None:
             self._constants[name] = folded
             self._read(name)
         else:
-            self._require_positions(op, node)
+            self._require_positions(operation, node)
             if missing := self._missing(node.kernel.body):
-                raise NotAKernel(f"{op.name}: {missing}")
+                raise NotAKernel(f"{operation}: {missing}")
             self.graph.add(node)
         return name
 
-    def _require_positions(self, op: Op, node: KernelNode) -> None:
+    def _require_positions(self, operation: str, node: KernelNode) -> None:
         """Requires that positions have 32 bits. Raises: NotAKernel if some do not."""
         for d in dict.fromkeys(position_magnitudes(node.kernel, node.extents)):
             if not isinstance(d, int):
                 self._require([Constraint(d, "<=", LARGEST, "the largest position")])
             elif d > LARGEST:
-                raise NotAKernel(f"{op.name}: positions up to {d}")
+                raise NotAKernel(f"{operation}: positions up to {d}")
 
     def _with_numbers(self, kernel: Kernel) -> Kernel:
         """Returns the kernel with constants of one element as numbers."""

@@ -39,12 +39,30 @@ class Slice(NamedTuple):
         return element_count(self.spec.shape[1:])
 
 
+class ChangingSize(NamedTuple):
+    """A symbol whose value changes while a program runs: its first one, or the most that it can be.
+
+    Both may have other such symbols.
+    """
+
+    symbol: str
+    initial: Dim
+    most: Dim | None = None
+
+
 class RoundSize(NamedTuple):
     """A symbol that changes from round to round: its value in the first one, and in the next one after each."""
 
     symbol: str
     initial: Dim
     following: Dim
+
+
+class ReadSizes(NamedTuple):
+    """Symbols that are elements of tensors in i64, each with the most that it can be, and those computed from them."""
+
+    numbers: tuple[tuple[str, str, Dim], ...]
+    computed: tuple[tuple[str, Dim], ...]
 
 
 class Loop(NamedTuple):
@@ -89,7 +107,7 @@ class Branch(NamedTuple):
     results: tuple[Choice, ...]
 
 
-Part = KernelGraph | Loop | Branch
+Part = KernelGraph | Loop | Branch | ReadSizes
 
 
 class GraphProgram(NamedTuple):
@@ -124,10 +142,12 @@ class GraphProgram(NamedTuple):
                 dims = [part.length, *[d for s in (*part.read, *part.written) for d in s.spec.shape]]
                 dims += [d for size in part.sizes for d in (size.initial, size.following)]
                 out |= {s for d in (*dims, *[d for _, d in part.results]) for s in symbols(d)}
+            elif isinstance(part, ReadSizes):
+                out |= {s for _, d in part.computed for s in symbols(d)}
         return out | {s for c in self.constraints for s in c.symbols} | set(self.changing())
 
-    def changing(self) -> dict[str, Dim]:
-        """Returns the symbols that change while the program runs, each with its first value."""
+    def changing(self) -> dict[str, ChangingSize]:
+        """Returns the symbols that change while the program runs, in order."""
         return changing_sizes(self.parts)
 
 
@@ -137,11 +157,20 @@ def program_of(graph: KernelGraph) -> GraphProgram:
     return GraphProgram((graph,), graph.inputs, graph.outputs, graph.constants, specs)
 
 
-def changing_sizes(parts: Iterable[Part]) -> dict[str, Dim]:
-    """Returns the symbols that change while parts run, each with its first value."""
-    loops = [part for part in walk_parts(parts) if isinstance(part, Loop)]
-    first = {size.symbol: size.initial for loop in loops for size in loop.sizes}
-    return {**first, **{name: dim for loop in loops for name, dim in loop.results}}
+def changing_sizes(parts: Iterable[Part]) -> dict[str, ChangingSize]:
+    """Returns the symbols that change while parts run, in order."""
+    out: list[ChangingSize] = []
+    for part in walk_parts(parts):
+        match part:
+            case Loop():
+                out += [ChangingSize(size.symbol, size.initial) for size in part.sizes]
+                out += [ChangingSize(name, dim) for name, dim in part.results]
+            case ReadSizes():
+                out += [ChangingSize(name, 0, most) for name, _, most in part.numbers]
+                out += [ChangingSize(name, 0, dim) for name, dim in part.computed]
+            case _:
+                pass
+    return {size.symbol: size for size in out}
 
 
 def walk_parts(parts: Iterable[Part]) -> Iterator[Part]:
@@ -170,5 +199,7 @@ def names_read(part: Part) -> list[str]:
             return [*names, *[s.array for s in part.read], *[s.name for s in part.written]]
         case Branch():
             return [part.condition, *[n for c in part.results for n in (c.then, c.orelse)]]
+        case ReadSizes():
+            return [tensor for _, tensor, _ in part.numbers]
         case _:
             return list(part.inputs)

@@ -131,13 +131,20 @@ class GraphStep:
         It does not where sizes contradict each other, and where an operand of unknown size has one element, which is
         broadcast.
         """
-        key = tuple([x.shape for x in arrays]), tuple([dims.get(s) for s in self._sizes.symbols])
+        key = self._key(arrays, dims)
         result = self._checked.get(key)
         if result is None:
             if len(self._checked) >= _MAX_CHECKED:
                 self._checked.clear()
             result = self._checked[key] = self._sizes.agree(arrays, dims)
         return result
+
+    def refuse(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> None:
+        """Remembers that sizes which change did not fit: those of later runs with such inputs will hardly."""
+        self._checked[self._key(arrays, dims)] = False
+
+    def _key(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> object:
+        return tuple([x.shape for x in arrays]), tuple([dims.get(s) for s in self._sizes.symbols])
 
 
 class GraphSizes(NamedTuple):
@@ -217,6 +224,7 @@ class GraphExecutable(WithState):
         self.options = options
         self._back_end = back_end
         self._steps: dict[Block, list[Step]] = {}
+        self._beside: dict[GraphStep, list[Step]] = {}
         self.specializations = Specializations()
         self.direct_runs: dict[Block, int] = {}
         self.times: RunTimes | None = None
@@ -228,9 +236,10 @@ class GraphExecutable(WithState):
         """Returns the outputs by name; see `Executable`."""
         repeated = self._repeated
         try:
+            outputs = None
             if repeated is not None and self.times is None and repeated.fits(inputs):
-                return repeated.run(inputs)
-            return self._run(inputs)
+                outputs = repeated.run(inputs)
+            return self._run(inputs) if outputs is None else outputs
         except MemoryError as error:
             raise no_memory(error) from error
 
@@ -269,7 +278,7 @@ class GraphExecutable(WithState):
         if options.time_limit_seconds is not None or options.communicator is not None:
             return None
         only = self.only_graph(inputs)
-        if only is None or not all(only.step.graph.is_output_new) or only.step.changes_sizes:
+        if only is None or not all(only.step.graph.is_output_new):
             return None
         step, names = only.step, dict(zip(self._inputs, self._names, strict=True))
         return repeated_run(only.function, names, inputs, step.inputs, step.outputs, step.graph.run, only.dims)
@@ -299,12 +308,22 @@ class GraphExecutable(WithState):
             return None
         return OnlyGraph(function, step, tuple([x.shape for x in bound.arrays]), dims)
 
+    def steps_beside(self, step: GraphStep) -> list[Step]:
+        """Returns the steps for runs that a graph does not fit: without sizes that change, then single operations."""
+        if not step.changes_sizes:
+            return [SingleStep(op) for op in step.operations]
+        result = self._beside.get(step)
+        if result is None:
+            result = self._beside[step] = _steps_of(step.operations, self._back_end, changes_sizes=False)
+        return result
+
     def steps_of(self, block: Block) -> list[Step]:
         """Returns the steps of a block, which are prepared once."""
         result = self._steps.get(block)
         if result is None:
             if len(self._steps) >= _MAX_BLOCKS:
                 self._steps.clear()
+                self._beside.clear()
             result = self._steps[block] = _steps_of(
                 operations_of(block), self._back_end, changes_sizes=self._back_end.changes_sizes
             )
@@ -372,9 +391,10 @@ class _BlockRunner:
         arrays = [computed(values[v], v.type) for v in step.inputs]
         results = self._results_of(step, arrays) if step.fits(arrays, self._dims) else None
         if results is None:
-            for op in step.operations:
-                self.context.check_time()
-                self._run_single(op, values)
+            if step.changes_sizes:
+                step.refuse(arrays, self._dims)
+            for other in self._executable.steps_beside(step):
+                self._run_step(other, values)
             return
         values.update(zip(step.outputs, results, strict=True))
         if step.changes_sizes:
@@ -472,9 +492,10 @@ def _together(builder: ProgramBuilder, operations: Sequence[Operation], back_end
     """Returns operations as one step; each as one if the back end cannot run them together."""
     inside = {inner for op in operations for inner in op.walk()}
     outputs = [v for op in operations for v in op.results if any(u not in inside for u in v.users)]
-    # Sizes of a loop's results are known from these alone.
-    sized = [op.results[d.position] for op in operations if isinstance(op, core.While) for d in defined_dims(op)]
-    outputs = list(dict.fromkeys([*outputs, *sized])) if outputs else []
+    if outputs and builder.changing():
+        # Sizes that the program gives to results are known from these alone.
+        sized = [op.results[d.position] for op in operations for d in defined_dims(op) if d.name in builder.changing()]
+        outputs = list(dict.fromkeys([*outputs, *sized]))
     if not outputs:
         return []
     for v in outputs:

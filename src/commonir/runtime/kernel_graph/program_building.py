@@ -11,27 +11,31 @@ from typing import TypeVar
 
 from commonir.dialects import core
 from commonir.ir.operation import Block, Operation, Value
-from commonir.notation import Constraint
-from commonir.ods import Op
+from commonir.ir.types import i64
+from commonir.notation import Access, Constraint, Kernel, Tensor, walk
+from commonir.ods import Form, Op, SizedByData
+from commonir.ods.data_dependent_dims import defined_dims
 from commonir.ods.traits import Terminator
 from commonir.runtime.interpreter.control import check_depth
 from commonir.runtime.kernel_graph.building import GraphBuilder, Missing, NotAKernel, spec_of
 from commonir.runtime.kernel_graph.control import (
     Branch,
+    ChangingSize,
     Choice,
     GraphProgram,
     Loop,
     Part,
+    ReadSizes,
     Slice,
     State,
     changing_sizes,
     names_read,
     walk_parts,
 )
-from commonir.runtime.kernel_graph.graph import KernelGraph, TensorSpec, copying_node
+from commonir.runtime.kernel_graph.graph import KernelGraph, Origin, TensorSpec, copying_node
 from commonir.runtime.kernel_graph.round_sizes import LoopSizes, loop_sizes
 from commonir.runtime.values import compute_dtype
-from commonir.symbolic import Dim, symbols
+from commonir.symbolic import Dim, DimExpr, symbols
 
 T = TypeVar("T")
 
@@ -58,6 +62,10 @@ class ProgramBuilder(GraphBuilder):
         self._depth = 0
         # Names that stand for one tensor or another, which has a name of its own.
         self._moving: set[str] = set()
+
+    def changing(self) -> dict[str, ChangingSize]:
+        """Returns the symbols that change while the program so far runs."""
+        return changing_sizes(self._parts)
 
     def output(self, value: Value) -> None:
         """Makes a value a result of the program; one from outside may be one too."""
@@ -86,22 +94,69 @@ class ProgramBuilder(GraphBuilder):
 
     def add(self, op: Operation) -> None:
         """Adds an operation. Raises: NotAKernel; then nothing added before reads what was added."""
-        if not isinstance(op, core.Scan | core.While | core.If):
+        sized = self._sized_by_data(op)
+        if sized is None and not isinstance(op, core.Scan | core.While | core.If):
             super().add(op)
             return
         before = self.graph, self._parts, dict(self._names), list(self.inputs), dict(self.constraints)
         depth = self._depth
         self._parts = list(self._parts)
         try:
-            for v in (*op.operands, *op.results):
-                spec_of(v)
-            part = self._branch(op) if isinstance(op, core.If) else self._loop(op)
+            self._add_parts(op, sized)
         except NotAKernel:
             self.graph, self._parts, self._names, self.inputs, self.constraints = before
             self._depth = depth
             raise
+
+    def _add_parts(self, op: Operation, sized: SizedByData | None) -> None:
+        """Adds an operation that is more than nodes of the graph."""
+        for v in (*op.operands, *op.results):
+            spec_of(v)
+        match op:
+            case core.If():
+                self._add_part(self._branch(op))
+            case core.Scan() | core.While():
+                self._add_part(self._loop(op))
+            case _ if sized is not None:
+                self._add_sized_by_data(op, sized)
+            case _:
+                raise NotAKernel(op.name)
+
+    def _add_part(self, part: Part) -> None:
         self.graph = KernelGraph()
         self._parts += [part, self.graph]
+
+    # -- sizes that depend on data
+
+    def _sized_by_data(self, op: Operation) -> SizedByData | None:
+        """Returns the kernel of an operation of whose sizes data decide, which reads its operands by their names."""
+        if not self._changes_sizes or not isinstance(op, Op) or op.form is not Form.ALGORITHM or op.regions:
+            return None
+        if type(op).sized_by_data is Op.sized_by_data:
+            return None
+        specs = [spec_of(v) for v in (*op.operands, *op.results)]
+        given = zip(op.operands, specs, strict=False)
+        return op.sized_by_data(self._new_name("n"), *[Tensor(self._operand(v), s.shape, s.element) for v, s in given])
+
+    def _add_sized_by_data(self, op: Operation, sized: SizedByData) -> None:
+        spec = spec_of(op.results[0])
+        numbers = [
+            (symbol, self._node(op.name, Kernel((), expression), TensorSpec((), i64)), most)
+            for symbol, (expression, most) in sized.numbers.items()
+        ]
+        defined = {d.axis: d.name for d in defined_dims(op)}
+        self._add_part(ReadSizes(tuple(numbers), tuple([(name, sized.sizes[a]) for a, name in defined.items()])))
+        for e in walk(sized.kernel.body):
+            if isinstance(e, Access):
+                self._read(e.tensor.name)
+        kernel, sizes = sized.kernel, enumerate(zip(sized.sizes, spec.shape, strict=True))
+        self._require([Constraint(n, "==", d, "the size of a result") for a, (n, d) in sizes if a not in defined])
+        extents = {i: d for i, d in zip(kernel.axes, spec.shape, strict=True) if isinstance(i, DimExpr)}
+        name = self._node(op.name, kernel.where(extents), spec)
+        self._names[op.results[0]] = name
+        node = self.graph.nodes.get(name)
+        if node is not None:
+            node.origins = (Origin(op.name, op.results[0].name),)
 
     # -- regions
 

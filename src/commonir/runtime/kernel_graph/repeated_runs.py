@@ -44,15 +44,17 @@ class RepeatedRun(NamedTuple):
                 return False
         return True
 
-    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """Returns the outputs of the function. Raises: DiagnosticError (E0708)."""
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array] | None:
+        """Returns the outputs of the function; None if sizes that data decide of do not fit this time.
+
+        Raises: DiagnosticError (E0708).
+        """
         try:
             results = self.compute([inputs[name] for name in self.inputs], self.dims)
         except OutOfRange:
             with reporting_out_of_range():
                 raise
-        assert results is not None, "sizes are those of the run before"
-        return {name: results[n] for name, n in self.outputs}
+        return None if results is None else {name: results[n] for name, n in self.outputs}
 
 
 def repeated_run(
