@@ -55,6 +55,7 @@ from commonir.notation import (
     rewrite,
     select,
     total,
+    updated,
     walk,
 )
 from commonir.notation import (
@@ -71,6 +72,8 @@ def read(name: str, dtype: ElementType) -> Access:
 
 
 x, h, q, flag = read("x", f32), read("h", f16), read("q", i32), read("flag", boolean)
+
+to, new = Tensor("to", (M,), i64), Tensor("new", (M,), f32)
 
 
 # ---- element types
@@ -316,6 +319,21 @@ def test_free_indices_in_order_of_occurrence() -> None:
     assert free(Tensor("d", (N,), f32)[Tensor("at", (N,), i64)[k] + 1]) == ("k",)
 
 
+def test_an_update_has_the_indices_of_its_start_and_changes_no_element_type() -> None:
+    built = updated(x, [k], [to[k]], new[k] * 2, "add")
+    assert free(built) == ("i",)
+    assert children(built) == (x, to[k], new[k] * 2)
+    assert rewrite(built, lambda p: substitute_indices(p, {"k": j}), lambda _: ("j",)) is updated(
+        x, [j], [to[j]], new[j] * 2, "add"
+    )
+    with pytest.raises(NotationError, match="elements of f16 are updated with f32: cast one of them"):
+        updated(h, [k], [to[k]], new[k])
+    with pytest.raises(NotationError, match="an update by less changes the element type f32"):
+        updated(x, [k], [to[k]], new[k], "less")
+    with pytest.raises(NotationError, match="a position is an integer"):
+        updated(x, [k], [new[k]], new[k])
+
+
 def test_putting_replaces_free_indices_only() -> None:
     t = Tensor("t", (N, M), f32)
     built = total(j, t[i, j])
@@ -367,6 +385,8 @@ def test_replacing_accesses() -> None:
         (call("floor", x) + abs(x), "⌊x[i]⌋ + |x[i]|"),
         (Tensor("x", (N,), f32).padded((1,), (0,)).flat[i], "x⁺♭[i]"),
         (join(i, [x, x]), "join_{i}(x[i], x[i])"),
+        (updated(x, [k], [to[k]], new[k], "add"), "x[i], then for k: [to[k]] := [to[k]] + new[k]"),
+        (updated(x, [k], [k + 1], new[k]), "x[i], then for k: [k + 1] := new[k]"),
     ],
 )
 def test_text_of_expressions(built: Expr, expected: str) -> None:

@@ -20,6 +20,7 @@ from commonir.notation import (
     Join,
     Kernel,
     Position,
+    Update,
     identity,
     name_of,
     piece_extents,
@@ -148,6 +149,16 @@ def scalar_result(kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[st
                     if offset < size:
                         return value(p, env | {i: offset})
                     offset -= size
+            case Update(fn=fn, over=over, at=at, body=body, start=start):
+                here = [env[a] if a else 0 for a in axes]
+                out = value(start, env)
+                for point in itertools.product(*[range(extents[i]) for i in over]):
+                    inner = dict(zip(over, point, strict=True))
+                    where = [int(value(p, inner)) if isinstance(p, Expr) else number(p, inner) for p in at]
+                    if where == here:
+                        new = value(body, inner)
+                        out = new if fn is None else PYTHON[fn](out, new)
+                return out
             case Access(tensor=tensor, at=at):
                 where = [int(value(p, env)) if isinstance(p, Expr) else number(p, env) for p in at]
                 real, guards = resolve(tensor, where)

@@ -60,7 +60,7 @@ from commonir.native.products.winograd_code import (
 from commonir.native.program import Check, KernelCall
 from commonir.native.shared_parts import SharedParts
 from commonir.native.steps_code import StepsWriter
-from commonir.notation import Access, Expr, Join, walk
+from commonir.notation import Access, Expr, Join, Tensor, Update, walk
 from commonir.runtime.kernel_graph.canonical import canonical_key
 from commonir.runtime.kernel_graph.control import GraphProgram, program_of
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips, TensorSpec
@@ -351,11 +351,18 @@ class _NodeWriter:
         self._pointers: dict[str, LlvmValue] = {}
         out = self._buffer(node.name)
         pieces = pieces_to_compute(writer.graph, node, writer.layouts)
+        update = node.kernel.body
+        if isinstance(update, Update):
+            pieces = [piece._replace(body=update.start) for piece in pieces]
         parts = [part for piece in pieces for part in self._parts(piece, node.reads)]
         cost = sum([part.cost for part in parts])
-        self.division = WorkDivision(first, last, is_divided=is_worth_dividing(cost))
+        # Updates come after all of what they change.
+        is_divided = is_worth_dividing(cost) and not node.is_update
+        self.division = WorkDivision(first, last, is_divided=is_divided)
         for part in parts:
             self._emit(part, node.reads, out)
+        if isinstance(update, Update):
+            self._emit_updates(node, update, pieces[0], out)
         self.unit_cost = -(-cost // points_of([self.division.units]))
         self.function.add_line("ret void")
 
@@ -440,6 +447,12 @@ class _NodeWriter:
             contraction.emit(self._stored(plan.stored, contraction.tile))
         else:
             contraction.emit(self._packed(plan, contraction.tile) if packs else None)
+
+    def _emit_updates(self, node: KernelNode, update: Update, kernel: LoopKernel, out: Buffer) -> None:
+        """Adds the loops that change elements."""
+        target = Access(Tensor("result", node.spec.shape, node.kernel.dtype), update.at)
+        buffers = {name: self._buffer(name) for name in node.reads}
+        self._code({**buffers, target.tensor.name: out}).emit_updates(kernel, update, target)
 
     def _emit_integers(self, integers: IntegerPlan, out: Buffer) -> None:
         """Adds the tiles of a contraction of integers."""

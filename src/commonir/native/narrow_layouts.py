@@ -226,7 +226,7 @@ def _narrow(graph: KernelGraph, layouts: dict[str, MemoryLayout], name: str) -> 
     if node is None:
         _narrow_part(graph, name)
         return
-    is_own = name not in graph.outputs and name not in graph.written and name not in graph.wholes
+    is_own = name not in graph.outputs and name not in graph.written and name not in graph.wholes and not node.is_update
     if is_own and node.spec.element in (f32, bf16) and not isinstance(node.kernel.body, Join):
         layouts[name] = layouts[name]._replace(is_narrow=True)
 

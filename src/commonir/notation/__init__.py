@@ -16,7 +16,7 @@ import_members(
     {
         "expressions": (
             "Access Apply Cast Const Dilated Expr Flat Fold Index Indices Join Kernel Kernels Padded PaddingMode "
-            "Position Scalar Tensor View call cast fold indices join lift linear name_of select total"
+            "Position Scalar Tensor Update View call cast fold indices join lift linear name_of select total updated"
         ),
         "formula": "formula math",
         "functions": "FOLDS FUNCTIONS FoldFunction Number ScalarFunction identity limits number_key",

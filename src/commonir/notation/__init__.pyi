@@ -18,6 +18,7 @@ from commonir.notation.expressions import PaddingMode as PaddingMode
 from commonir.notation.expressions import Position as Position
 from commonir.notation.expressions import Scalar as Scalar
 from commonir.notation.expressions import Tensor as Tensor
+from commonir.notation.expressions import Update as Update
 from commonir.notation.expressions import View as View
 from commonir.notation.expressions import call as call
 from commonir.notation.expressions import cast as cast
@@ -29,6 +30,7 @@ from commonir.notation.expressions import linear as linear
 from commonir.notation.expressions import name_of as name_of
 from commonir.notation.expressions import select as select
 from commonir.notation.expressions import total as total
+from commonir.notation.expressions import updated as updated
 from commonir.notation.formula import formula as formula
 from commonir.notation.formula import math as math
 from commonir.notation.functions import FOLDS as FOLDS

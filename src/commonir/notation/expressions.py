@@ -294,6 +294,36 @@ class Join(Expr):
         return cls._new(key, pieces[0].dtype, along, pieces, extents)
 
 
+class Update(Expr):
+    """The elements of `start`, of which some are changed, one after another; it is the whole body of a kernel.
+
+    For each value of the indices `over`, in row-major order, the element at the positions `at`, one for each axis of
+    the kernel, becomes the function `fn` of what it is and of `body`, or just `body` if there is no function. `start`
+    depends on the axes of the kernel, the others only on `over`, which are other indices.
+    """
+
+    __slots__ = ("fn", "over", "at", "body", "start")  # noqa: RUF023  the order of construction
+    __match_args__ = ("fn", "over", "at", "body", "start")
+
+    fn: str | None
+    over: tuple[str, ...]
+    at: tuple[Dim | Expr, ...]
+    body: Expr
+    start: Expr
+
+    def __new__(cls, fn: str | None, over: tuple[str, ...], at: Sequence[Dim | Expr], body: Expr, start: Expr) -> Self:
+        at = tuple([_coordinate(p) for p in at])
+        key = (cls, fn, over, at, body, start)
+        result = cls._lookup(key)
+        if result is not None:
+            return result
+        if body.dtype is not start.dtype:
+            raise NotationError(f"elements of {start.dtype} are updated with {body.dtype}: cast one of them")
+        if fn is not None and _result_type(fn, (start, body)) is not start.dtype:
+            raise NotationError(f"an update by {fn} changes the element type {start.dtype}")
+        return cls._new(key, start.dtype, fn, over, at, body, start)
+
+
 class Cast(Expr):
     """The value converted to another element type; see `functions.py` for the rules."""
 
@@ -601,6 +631,17 @@ def total(over: Sequence[Index] | Index, body: Scalar, dtype: ElementType | None
     return fold("add", over, body, dtype)
 
 
+def updated(
+    start: Scalar, over: Sequence[Index], at: Sequence[Dim | Expr], body: Scalar, fn: str | None = None
+) -> Expr:
+    """Returns elements of which those at some positions are changed for each value of the indices `over`.
+
+    See `Update`.
+    """
+    before, new = _agreed((start, body))
+    return Update(fn, tuple([name_of(i) for i in over]), at, new, before)
+
+
 def join(along: Index, pieces: Sequence[Scalar], extents: Sequence[Dim] | None = None) -> Expr:
     """Returns pieces concatenated along an index; `extents` are theirs, where no access determines them."""
     return Join(name_of(along), _agreed(pieces), None if extents is None else tuple(extents))
@@ -629,6 +670,8 @@ def _describe(e: Expr) -> str:
             return f"fold({fn}, {', '.join(over)})"
         case Join(along=along):
             return f"join({along})"
+        case Update(over=over):
+            return f"update({', '.join(over)})"
         case Cast(body=body):
             return f"cast({_describe_operand(body)}, {e.dtype})"
         case _:

@@ -17,6 +17,7 @@ from commonir.notation.expressions import (
     Padded,
     Position,
     Tensor,
+    Update,
 )
 from commonir.notation.functions import CALL, FOLDS, FUNCTIONS, Number
 from commonir.symbolic import Dim
@@ -61,6 +62,10 @@ def _written(e: Expr) -> tuple[str, int]:
             return f"{FOLDS[fn].symbol}_{{{', '.join(over)}}} {_operand(body, FOLD_PRECEDENCE + 1)}", FOLD_PRECEDENCE
         case Join(along=along, pieces=pieces):
             return f"join_{{{along}}}({', '.join(map(math, pieces))})", CALL
+        case Update(fn=fn, over=over, at=at, body=body, start=start):
+            place = f"[{', '.join(map(_coordinate, at))}]"
+            new = math(body) if fn is None else FUNCTIONS[fn].form.format(place, _operand(body, CALL))
+            return f"{math(start)}, then for {', '.join(over)}: {place} := {new}", 0
         case Apply(fn=fn, args=args):
             row = FUNCTIONS[fn]
             if row.precedence == CALL:

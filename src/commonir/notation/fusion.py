@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from commonir.notation.expressions import Access, Expr, Fold, Join, Kernel, Tensor, name_of
+from commonir.notation.expressions import Access, Expr, Fold, Join, Kernel, Tensor, Update, name_of
 from commonir.notation.ranges import piece_extents, ranges, resolve, shape_of
 from commonir.notation.traversal import Visit, free, mapped, put, replace_accesses, rewrite, walk, with_children
 from commonir.symbolic import Dim, index, names, plain, substitute_indices, within
@@ -19,10 +19,10 @@ from commonir.symbolic.errors import NotationError
 def is_fusible(access: Access, producer: Kernel) -> bool:
     """Returns whether a read of a producer's result can be replaced by its body.
 
-    It cannot when the position comes from data, when it goes through a view that may read a fill value, or when it is
-    not an index where the producer joins pieces.
+    It cannot when the position comes from data, when it goes through a view that may read a fill value, when it is
+    not an index where the producer joins pieces, or when the producer updates elements.
     """
-    if any(isinstance(p, Expr) for p in access.at):
+    if isinstance(producer.body, Update) or any(isinstance(p, Expr) for p in access.at):
         return False
     at, guards = resolve(access.tensor, [p for p in access.at if not isinstance(p, Expr)])
     joined = {e.along for e in walk(producer.body) if isinstance(e, Join)}
@@ -52,7 +52,7 @@ def fuse(consumer: Kernel, producers: Mapping[str, Kernel], known: Mapping[str, 
 
 def _bound(e: Expr) -> Iterator[str]:
     for x in walk(e):
-        if isinstance(x, Fold):
+        if isinstance(x, Fold | Update):
             yield from x.over
         elif isinstance(x, Join):
             yield x.along

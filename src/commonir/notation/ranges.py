@@ -28,6 +28,7 @@ from commonir.notation.expressions import (
     Kernels,
     Padded,
     Tensor,
+    Update,
     name_of,
 )
 from commonir.notation.functions import Number
@@ -300,7 +301,7 @@ def _check_indices(k: Kernel, finder: _Ranges) -> None:
     for i in free(k.body):
         if i not in axes:
             raise NotationError(f"index {i} is neither a result axis nor folded")
-    folded = dict.fromkeys([n for e in walk(k.body) if isinstance(e, Fold) for n in e.over])
+    folded = dict.fromkeys([n for e in walk(k.body) if isinstance(e, Fold | Update) for n in e.over])
     for i in (*axes, *folded):
         extent = finder.known.get(i)
         if extent is None:

@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from commonir.notation.expressions import Access, Apply, Cast, Const, Expr, Fold, Join, Position, Tensor
+from commonir.notation.expressions import (
+    Access,
+    Apply,
+    Cast,
+    Const,
+    Expr,
+    Fold,
+    Join,
+    Position,
+    Tensor,
+    Update,
+)
 from commonir.symbolic import Dim, index, names, plain, substitute_indices
 from commonir.symbolic.errors import NotationError
 
@@ -23,6 +34,8 @@ def children(e: Expr) -> tuple[Expr, ...]:
             return (body,)
         case Join(pieces=pieces):
             return pieces
+        case Update(at=at, body=body, start=start):
+            return (start, *[p for p in at if isinstance(p, Expr)], body)
         case _:
             return ()
 
@@ -53,6 +66,8 @@ def with_children(e: Expr, new: Callable[[Expr], Expr]) -> Expr:
             return Join(along, tuple([new(p) for p in pieces]), extents)
         case Access(tensor=tensor, at=at):
             return Access(tensor, tuple([new(p) if isinstance(p, Expr) else p for p in at]))
+        case Update(fn=fn, over=over, at=at, body=body, start=start):
+            return Update(fn, over, [new(p) if isinstance(p, Expr) else p for p in at], new(body), new(start))
         case _:
             return e
 
@@ -100,6 +115,9 @@ def rewrite(
                 return Access(tensor, tuple([visit(p) if isinstance(p, Expr) else position(p) for p in at]))
             case Fold(fn=fn, over=over, body=body):
                 return Fold(fn, fold_over(over), visit(body))
+            case Update(fn=fn, over=over, at=at, body=body, start=start):
+                moved_at = [visit(p) if isinstance(p, Expr) else position(p) for p in at]
+                return Update(fn, fold_over(over), moved_at, visit(body), visit(start))
             case Join(along=along, pieces=pieces, extents=extents):
                 moved = plain(position(index(along)))
                 if moved is None:
@@ -145,7 +163,7 @@ def _put(e: Expr, values: Mapping[str, Dim], visit: Visit) -> Expr:
     relevant = {n: v for n, v in values.items() if n in free(e)}
     if not relevant:
         return e
-    bound = {n for x in walk(e) if isinstance(x, Fold) for n in x.over}
+    bound = {n for x in walk(e) if isinstance(x, Fold | Update) for n in x.over}
     if not bound & {*relevant, *(n for v in relevant.values() for n in names(v))}:
         return rewrite(e, lambda p: substitute_indices(p, relevant))
     if isinstance(e, Fold):
@@ -186,6 +204,10 @@ def _free_of(e: Expr) -> Iterator[str]:
             for p in pieces:
                 yield from free(p)
             yield along
+        case Update(over=over, at=at, body=body, start=start):
+            yield from free(start)
+            inside = [*[n for p in at for n in (free(p) if isinstance(p, Expr) else names(p))], *free(body)]
+            yield from (n for n in inside if n not in over)
         case _:
             for c in children(e):
                 yield from free(c)

@@ -39,7 +39,7 @@ STRETCHING = frozenset(
 """Operations besides the elementwise ones where an axis of size 1 is not like others: its size stays a number."""
 
 # Axes (operand, axis from the end) whose size has to be a number.
-FIXED = {"core.gather_nd": (1, -1), "core.attention": (0, -1)}
+FIXED = {"core.gather_nd": (1, -1), "core.scatter_nd": (1, -1), "core.attention": (0, -1)}
 
 
 class Plan:

@@ -140,7 +140,7 @@ def test_list_of_fixed_length_does_not_grow(tmp_path: Path) -> None:
         executable = engine.prepare(lowered)
         (name,) = [v.name for v in lowered.main.inputs]
         assert next(iter(executable.run({name: f32(1, 0)}).values())).tolist() == [1, 0]
-        with pytest.raises(cir.DiagnosticError, match=r"E0708.*index 5 is out of bounds for axis 0 with size 2"):
+        with pytest.raises(cir.DiagnosticError, match=r"E0708.*position 5 on axis 0 of 'result', which has size 2"):
             executable.run({name: f32(1, 4)})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from commonir.dialects.core.ordering import order_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Shape, TensorType, Type, are_known, boolean, i32, i64
 from commonir.notation import (
+    Access,
     Constraint,
     Expr,
     Index,
@@ -35,6 +36,7 @@ from commonir.notation import (
     lift,
     require,
     select,
+    updated,
 )
 from commonir.ods import (
     all_integers,
@@ -62,6 +64,11 @@ _POSITIONS = element_type(i32, i64)
 def from_start(position: Expr, size: Dim) -> Expr:
     """A position counted from the front: a negative one counts from the end."""
     return select(position < 0, position + lift(size, position.dtype), position)
+
+
+def _position(position: Access, size: Dim) -> Expr:
+    """A position counted from the front, of a type that may have no negative numbers."""
+    return from_start(position, size) if position.dtype.kind == "int" else position
 
 
 class CheckedPositions(CoreOp, name="core.checked_positions", traits=(traits.Pure,)):
@@ -114,7 +121,7 @@ class Gather(CoreOp, name="core.gather", traits=(traits.Pure,)):
 
     def reference(self, x: Tensor, positions: Tensor, *, s: Indices, i: Indices) -> Kernel:
         a = axis_of(self.axis, len(s))
-        p = from_start(positions[i], x.shape[a]) if positions.dtype.kind == "int" else positions[i]
+        p = _position(positions[i], x.shape[a])
         return x[(*s[:a], p, *s[a + 1 :])].by(*s[:a], *i, *s[a + 1 :])
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
@@ -140,7 +147,7 @@ class GatherElements(CoreOp, name="core.gather_elements", traits=(traits.Pure,),
 
     def reference(self, x: Tensor, positions: Tensor, *, i: Indices) -> Kernel:
         a = axis_of(self.axis, len(i))
-        p = from_start(positions[i], x.shape[a]) if positions.dtype.kind == "int" else positions[i]
+        p = _position(positions[i], x.shape[a])
         sizes = dict(zip(i, positions.shape, strict=True))
         needed = ()
         for n, (m, w) in enumerate(zip(x.shape, positions.shape, strict=True)):
@@ -171,11 +178,8 @@ class GatherNd(CoreOp, name="core.gather_nd", traits=(traits.Pure,)):
             raise NotationError(f"rows of {depth} positions into rank {x.rank} after {self.batch} axes", label="C1")
         at = indices("i", positions.rank - 1)
         rest = indices("r", x.rank - self.batch - depth)
-        where: list[Dim | Expr] = list(at[: self.batch])
-        for d in range(depth):
-            p = positions[(*at, d)]
-            where.append(from_start(p, x.shape[self.batch + d]) if positions.dtype.kind == "int" else p)
-        return x[(*where, *rest)].by(*at, *rest)
+        where = [_position(positions[(*at, d)], x.shape[self.batch + d]) for d in range(depth)]
+        return x[(*at[: self.batch], *where, *rest)].by(*at, *rest)
 
 
 class Reduction(Enum):
@@ -190,32 +194,25 @@ class Reduction(Enum):
     MIN = "min"
 
 
-def _scatter(out: Array, where: tuple[Array, ...], updates: Array, reduction: Reduction) -> Array:
-    """Combines updates into a copy, in order of the updates; every step rounds to the element type."""
-    xp: Any = out.__array_namespace__()  # numpy, whose stubs do not type ufunc.at by its arguments
-    match reduction:
-        case Reduction.NONE:
-            out[where] = updates  # pyright: ignore[reportArgumentType]  # the stubs know no tuple of arrays
-        case Reduction.ADD:
-            xp.add.at(out, where, updates)
-        case Reduction.SUB:
-            xp.subtract.at(out, where, updates)
-        case Reduction.MUL:
-            xp.multiply.at(out, where, updates)
-        case Reduction.DIV if out.dtype.kind in "iu":
-            # Toward zero: magnitudes are divided, signs multiplied.
-            negative = xp.less(out, 0)
-            xp.logical_xor.at(negative, where, xp.less(updates, 0))
-            magnitude = xp.abs(out)
-            xp.floor_divide.at(magnitude, where, xp.abs(updates))
-            out = xp.where(negative, -magnitude, magnitude)
-        case Reduction.DIV:
-            xp.divide.at(out, where, updates)
-        case Reduction.MAX:
-            xp.maximum.at(out, where, updates)
-        case Reduction.MIN:
-            xp.minimum.at(out, where, updates)
-    return out
+_FUNCTIONS = {
+    Reduction.NONE: None,
+    Reduction.ADD: "add",
+    Reduction.SUB: "subtract",
+    Reduction.MUL: "multiply",
+    Reduction.DIV: "divide",
+    Reduction.MAX: "maximum",
+    Reduction.MIN: "minimum",
+}
+
+
+def _scattered(
+    x: Tensor, s: Indices, over: Sequence[Index], at: Sequence[Dim | Expr], update: Expr, reduction: Reduction
+) -> Kernel:
+    """Updates combined with elements at some positions; integers are divided toward zero."""
+    fn = _FUNCTIONS[reduction]
+    if fn == "divide" and x.dtype.is_integer:
+        fn = "truncated_divide"
+    return updated(x[s], over, at, update, fn).by(*s)
 
 
 class Scatter(CoreOp, traits=(traits.Pure,)):
@@ -233,9 +230,6 @@ class Scatter(CoreOp, traits=(traits.Pure,)):
         """Bools are only replaced."""
         reduction = self.field_value(self.layout.by_name["reduction"])  # declared last, by the subclasses
         return reduction is Reduction.NONE or tensor_type(self.x).element is not boolean
-
-    def infer(self) -> tuple[Type, ...]:
-        return (self.x.type,)
 
     def shapes(self) -> tuple[Shape, Shape, Shape] | None:
         """The shapes of the operands, when all ranks are known."""
@@ -274,13 +268,10 @@ class ScatterElements(Scatter, name="core.scatter_elements", same_rank="s i"):
         x, positions = [[n for k, n in enumerate(s) if k != a] for s in shapes[:2]]
         return _sizes(positions, "<=", x, "size of positions")
 
-    def reference(self, x: Array, positions: Array, updates: Array) -> Array:
-        if x.ndim == 1:
-            return _scatter(x.copy(), (positions,), updates, self.reduction)
-        xp = x.__array_namespace__()
-        where = list(xp.indices(positions.shape, sparse=True))
-        where[self.axis] = positions
-        return _scatter(x.copy(), tuple(where), updates, self.reduction)
+    def reference(self, x: Tensor, positions: Tensor, updates: Tensor, *, s: Indices, i: Indices) -> Kernel:
+        a = axis_of(self.axis, len(s))
+        at = (*i[:a], _position(positions[i], x.shape[a]), *i[a + 1 :])
+        return _scattered(x, s, i, at, updates[i], self.reduction)
 
 
 class ScatterNd(Scatter, name="core.scatter_nd"):
@@ -315,9 +306,12 @@ class ScatterNd(Scatter, name="core.scatter_nd"):
         expected = (*positions[:-1], *x[depth:])
         return len(expected) == len(updates) and _sizes(updates, "==", expected, "size of updates")
 
-    def reference(self, x: Array, positions: Array, updates: Array) -> Array:
-        where = tuple([positions[..., d] for d in range(positions.shape[-1])])
-        return _scatter(x.copy(), where, updates, self.reduction)
+    def reference(self, x: Tensor, positions: Tensor, updates: Tensor, *, s: Indices) -> Kernel:
+        depth = positions.shape[-1]
+        assert isinstance(depth, int)  # C1
+        i, rest = indices("i", positions.rank - 1), indices("r", x.rank - depth)
+        at = [_position(positions[(*i, d)], x.shape[d]) for d in range(depth)]
+        return _scattered(x, s, (*i, *rest), (*at, *rest), updates[(*i, *rest)], self.reduction)
 
 
 class OneHot(CoreOp, name="core.one_hot", traits=(traits.Pure,)):

@@ -107,7 +107,7 @@ class ExpressionCode(PositionCode):
     def start(self, kernel: LoopKernel) -> None:
         """Prepares for the code of a kernel."""
         self._extents = kernel.extents
-        self._lanes = self._target.lanes(_widest_bits(kernel.body))
+        self._lanes = self._target.lanes(widest_bits(kernel.body))
 
     def _nested(self, over: Sequence[str], innermost: Callable[[], None]) -> None:
         if not over:
@@ -337,11 +337,7 @@ class ExpressionCode(PositionCode):
     # -- memory
 
     def _access(self, e: Access) -> LlvmValue:
-        read = read_of(e, self.layouts, self._extents)
-        for d in read.data:
-            self._indices_of_data[d.name] = free(d.value)
-            with self._within(self._owner(free(d.value))):
-                self._data[d.name] = self._checked(e, d)
+        read = self._read(e)
         buffer = self._buffers[e.tensor.name]
         conditions = [(self._holds(g), g.fill) for g in read.guards]
         result = self._loaded(buffer, read, [c for c, _ in conditions], e.dtype)
@@ -350,6 +346,15 @@ class ExpressionCode(PositionCode):
             other = self._f.constant(LlvmType(result.type.scalar), fill)
             result = self._f.select(condition, result, other)
         return result
+
+    def _read(self, e: Access) -> Read:
+        """Returns the address of an access, after checking the positions that are read from data."""
+        read = read_of(e, self.layouts, self._extents)
+        for d in read.data:
+            self._indices_of_data[d.name] = free(d.value)
+            with self._within(self._owner(free(d.value))):
+                self._data[d.name] = self._checked(e, d)
+        return read
 
     def _checked(self, e: Access, d: DataPosition) -> LlvmValue:
         """Returns a position from data, after checking that it is in range; outside a fault is stored, and the function
@@ -443,13 +448,17 @@ class ExpressionCode(PositionCode):
 
     def store(self, x: LlvmValue, kernel: LoopKernel, out: Buffer) -> None:
         """Writes a value at the address of the indices here."""
+        self.store_at(x, kernel.address, kernel.body.dtype, out)
+
+    def store_at(self, x: LlvmValue, address: Dim, element: ElementType, out: Buffer) -> None:
+        """Writes a value at an address, or a vector from there on."""
         f, vector = self._f, self._vector
-        x = self.in_memory(x, kernel.body.dtype, out)
+        x = self.in_memory(x, element, out)
         if vector is None:
-            f.store(x, f.element(out.pointer, self.size(kernel.address), out.storage))
+            f.store(x, f.element(out.pointer, self.size(address), out.storage))
             return
         assert vector.value is not None
-        start = self.size(kernel.address - index(vector.index)) + vector.value
+        start = self.size(address - index(vector.index)) + vector.value
         pointer = f.element(out.pointer, start, out.storage)
         x = f.splat(x, vector.lanes)
         f.store(x, pointer, vector.mask)
@@ -498,6 +507,6 @@ def constant_term(dim: Dim) -> int:
     return terms_of(dim).get((), 0)
 
 
-def _widest_bits(body: Expr) -> int:
+def widest_bits(body: Expr) -> int:
     """Returns the bits that the number of lanes is chosen by: 64 where everything is computed in 64 bits."""
     return 64 if body.dtype.kind == "float" and body.dtype.bits == 64 else 32

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from commonir.llvm.llvm_ir import F32, Function, LlvmValue
-from commonir.llvm.scalar_functions import combined
+from commonir.llvm.scalar_functions import applied, combined
 from commonir.llvm.target import Target
-from commonir.native.kernels.expression_code import Buffer, ExpressionCode, Scratch
+from commonir.native.kernels.expression_code import Buffer, ExpressionCode, Scratch, widest_bits
 from commonir.native.kernels.loop_order import (
     ACCUMULATORS,
     KeptElements,
@@ -23,9 +23,9 @@ from commonir.native.kernels.running_values import RunningValues, elements_of, w
 from commonir.native.kernels.transposed_reads import TurnedExpressions, transposed, turned_expressions
 from commonir.native.kernels.work_units import Units, WorkDivision, axes_of_units, rounds_of_unit
 from commonir.native.program import Check
-from commonir.notation import Expr, Fold, Join, free, walk
-from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, vector_axis
-from commonir.symbolic import Dim, ceil_div, element_count, index
+from commonir.notation import Access, Expr, Fold, Join, Update, free, walk
+from commonir.runtime.kernel_graph.loop_kernel import SHORT, LoopKernel, read_of, vector_axis
+from commonir.symbolic import Dim, ceil_div, element_count, index, linear_in
 
 
 class KernelCode(ExpressionCode):
@@ -95,6 +95,45 @@ class KernelCode(ExpressionCode):
                 self._nested_together(order.inner, scopes, lambda _, __: element())
 
         self._over_vectors(over, inner, last, rounds * order.vectors, vectors)
+
+    def emit_updates(self, kernel: LoopKernel, update: Update, target: Access) -> None:
+        """Adds loops that change elements of a result: of what it is so far, at the positions of the target.
+
+        Vectors run along an index that numbers neighbours in the result: each of their elements is another one.
+        """
+        self._extents, self._lanes = kernel.extents, self._target.lanes(widest_bits(update.body))
+        out, along = self.buffer(target.tensor.name), self._along_target(update, target)
+
+        def change() -> None:
+            read = self._read(target)
+            x = self.value(update.body)
+            if update.fn is not None:
+                before = self._loaded(out, read, [], target.dtype)
+                x = self._in_bits(applied(self._f, update.fn, target.dtype, (before, x)), target.dtype)
+            self.store_at(x, read.address, target.dtype, out)
+
+        def changes() -> None:
+            if along is None:
+                change()
+                return
+            for _ in self._vectors(along, 1):
+                change()
+
+        self._nested([i for i in update.over if i != along], changes)
+
+    def _along_target(self, update: Update, target: Access) -> str | None:
+        """Returns the index of updates of neighbouring elements; None if there is none."""
+        read = read_of(target, self.layouts, self._extents)
+        data = {i for d in read.data for i in free(d.value)}
+        for i in reversed(update.over):
+            extent = self._extents[i]
+            if (
+                i not in data
+                and linear_in(read.address, i)[0] == 1
+                and not (isinstance(extent, int) and extent < SHORT)
+            ):
+                return i
+        return None
 
     def _emit_transposed(self, kernel: LoopKernel, across: TurnedExpressions, out: Buffer) -> None:
         """Adds loops over squares of the axis that reads are contiguous along and the last one."""

@@ -30,6 +30,7 @@ from commonir.notation import (
     Kernel,
     Position,
     Tensor,
+    Update,
     free,
     identity,
     index,
@@ -41,7 +42,7 @@ from commonir.notation import (
 from commonir.runtime.interpreter.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS
 from commonir.runtime.limits import OutOfRange, check_array
 from commonir.runtime.values import declared_dtype
-from commonir.symbolic import Dim, Floor, Max, Mod, Symbol, plain, terms_of
+from commonir.symbolic import Dim, Floor, Max, Mod, Symbol, names, plain, terms_of
 
 Array = NDArray[Any]
 
@@ -59,6 +60,8 @@ def evaluate_kernel(
 
     Raises: OutOfRange when an index read from data is outside of the bounds of its tensor.
     """
+    if isinstance(kernel.body, Update):
+        return _updated(kernel, kernel.body, extents, arrays, dtype_for)
     axes = tuple("" if isinstance(a, int) else name_of(a) for a in kernel.axes)
     shape = tuple(extents[a] if a else 1 for a in axes)
     out = np.empty(shape, dtype_for(kernel.dtype))
@@ -70,6 +73,52 @@ def evaluate_kernel(
             part = view[(*(slice(lo, hi) for lo, hi in ranges.values()), ...)]
             part[...] = grid.value(kernel.body)
     return out
+
+
+def _updated(
+    kernel: Kernel, update: Update, extents: Mapping[str, int], arrays: Mapping[str, Array], dtype_for: DtypeFor
+) -> Array:
+    """Returns the result of a kernel that updates elements."""
+    out = evaluate_kernel(Kernel(kernel.axes, update.start), extents, arrays, dtype_for)
+    ranges = {i: (0, extents[i]) for i in update.over}
+    shape = [extents[i] for i in update.over]
+    if 0 in shape:
+        return out
+    with np.errstate(all="ignore"):
+        grid = KernelGrid(update.over, ranges, extents, arrays, dtype_for)
+        updates = np.broadcast_to(grid.value(update.body), shape)
+        result = Tensor("result", out.shape, kernel.dtype)
+        # Axes that are updated along all of their length, in order, are slices.
+        whole = 0
+        for p, i, n in zip(reversed(update.at), reversed(update.over), reversed(out.shape), strict=False):
+            if isinstance(p, Expr) or plain(p) != i or extents[i] != n or _uses(update.at[: -whole - 1], i):
+                break
+            whole += 1
+        last = len(update.over) - whole
+        moved = update.at[: len(update.at) - whole]
+        at = [grid.checked(p, result, n) if isinstance(p, Expr) else grid.positions(p) for n, p in enumerate(moved)]
+        where = [np.broadcast_to(p.reshape(p.shape[:last]), shape[:last]) for p in at]
+        # Each of several updates of the whole is an update of the only slice of one more axis.
+        _apply_updates(out[None], (np.zeros(shape[:last], np.intp), *where), updates, update.fn)
+    return out
+
+
+def _uses(at: Sequence[Dim | Expr], name: str) -> bool:
+    return any(name in (free(p) if isinstance(p, Expr) else names(p)) for p in at)
+
+
+def _apply_updates(out: Array, where: tuple[Array, ...], updates: Array, fn: str | None) -> None:
+    """Changes the elements, or slices, at some positions, in order of the updates."""
+    if fn is None:
+        out[where] = updates
+        return
+    function = ARRAY_FUNCTIONS[fn]
+    if isinstance(function, np.ufunc):
+        function.at(out, where, updates)
+        return
+    for n in np.ndindex(where[0].shape):
+        place = tuple([w[n] for w in where])
+        out[place] = function(out[place], updates[n])
 
 
 def _pieces(
@@ -354,7 +403,7 @@ def may_exceed_bits(kernel: Kernel) -> bool:
     bytes hold them.
     """
     is_narrow = kernel.dtype.is_integer and kernel.dtype.bits < 8
-    return is_narrow and any(isinstance(e, Apply | Fold | Cast) for e in walk(kernel.body))
+    return is_narrow and any(isinstance(e, Apply | Fold | Cast | Update) for e in walk(kernel.body))
 
 
 def _converted(dtype: np.dtype[Any], x: Array) -> Array:

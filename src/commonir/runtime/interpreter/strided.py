@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
-from commonir.notation import Access, Expr, Kernel, name_of
+from commonir.notation import Access, Expr, Kernel, Update, name_of
 from commonir.notation.expressions import Dilated, Flat, Padded, View
-from commonir.runtime.interpreter.evaluation import Factor, KernelGrid, summed_products
+from commonir.runtime.interpreter.evaluation import Factor, KernelGrid, evaluate_kernel, summed_products
 from commonir.runtime.limits import check_array
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, Symbol, terms_of
@@ -36,6 +36,8 @@ def evaluate_small_kernel(kernel: Kernel, extents: Mapping[str, int], arrays: Ma
 
     Raises: OutOfRange when an index read from data is outside of the bounds of its tensor.
     """
+    if isinstance(kernel.body, Update):
+        return evaluate_kernel(kernel, extents, arrays, compute_dtype)
     axes = ["" if isinstance(a, int) else name_of(a) for a in kernel.axes]
     shape = tuple([extents[a] if a else 1 for a in axes])
     dtype = compute_dtype(kernel.dtype)

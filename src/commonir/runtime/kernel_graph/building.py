@@ -36,6 +36,7 @@ from commonir.notation import (
     with_extents,
 )
 from commonir.ods import Form, Op, infer, known_data, known_dims
+from commonir.ods.data_dependent_dims import defined_dims
 from commonir.runtime.instances import is_concrete
 from commonir.runtime.interpreter.operations import constant_array, flat_values, named_operands
 from commonir.runtime.kernel_graph.graph import (
@@ -126,6 +127,9 @@ class GraphBuilder:
         """Adds the nodes of an operation. Raises: NotAKernel; then no node added before reads what was added."""
         if not isinstance(op, Op) or op.regions:
             raise NotAKernel(op.name)
+        if defined_dims(op):
+            # A graph knows all sizes before it runs.
+            raise NotAKernel(f"{op.name}: a size that depends on data")
         for v in (*op.operands, *op.results):
             spec_of(v)
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from commonir.notation import Access, Expr, Fold, Join, Position, reading, rewrite, walk
+from commonir.notation import Access, Expr, Fold, Join, Position, Update, reading, rewrite, walk
 from commonir.runtime.kernel_graph.graph import KernelNode
 from commonir.symbolic import Dim, index, names, substitute_indices
 
@@ -39,7 +39,7 @@ def _index_names(node: KernelNode) -> Iterator[str]:
                         yield from names(p)
             case Position(at=at):
                 yield from names(at)
-            case Fold(over=over):
+            case Fold(over=over) | Update(over=over):
                 yield from over
             case Join(along=along):
                 yield along

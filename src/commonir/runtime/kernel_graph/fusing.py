@@ -116,13 +116,15 @@ def compute_within(graph: KernelGraph, node: KernelNode, producers: Mapping[str,
 
 def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode, fusion: Fusion) -> bool:
     accesses = [a for a in node.accesses if a.tensor.name == producer.name]
-    if producer.has_joins or not all(is_fusible(a, producer.kernel) for a in accesses):
+    if producer.has_joins or producer.is_update or not all(is_fusible(a, producer.kernel) for a in accesses):
         return False
     if producer.is_view:
         if _is_bent(producer) and contraction_of(node, graph.constants) is not None:
             return False
         inside = max([len(a.tensor.steps) for a in producer.accesses], default=0)
         return inside + max([len(a.tensor.steps) for a in accesses], default=0) <= MOST_VIEWS
+    if node.is_update and not fusion.repeats:
+        return False
     if may_exceed_bits(producer.kernel) or any(is_rounded(a, node) for a in accesses):
         return False
     if graph.is_constant(producer):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType
-from commonir.notation import Access, Apply, Const, Expr, Fold, Join, Kernel, Position, Tensor, indices, walk
+from commonir.notation import Access, Apply, Const, Expr, Fold, Join, Kernel, Position, Tensor, Update, indices, walk
 from commonir.runtime.interpreter.evaluation import evaluate_kernel
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, symbols
@@ -131,6 +131,11 @@ class KernelNode:
         """Whether the kernel reads elements from one of several tensors, by their position."""
         return any(isinstance(e, Join) for e in walk(self.kernel.body))
 
+    @property
+    def is_update(self) -> bool:
+        """Whether the kernel changes elements of another tensor, at positions that it reads from data."""
+        return isinstance(self.kernel.body, Update)
+
     def symbols(self) -> set[str]:
         """Returns the symbols that the kernel needs the values of."""
         dims = [*self.extents.values(), *self.spec.shape, *_dims_inside(self.kernel.body)]
@@ -166,6 +171,8 @@ def _dims_inside(body: Expr) -> Iterable[Dim]:
                 yield from shape
         elif isinstance(e, Position):
             yield e.at
+        elif isinstance(e, Update):
+            yield from (p for p in e.at if not isinstance(p, Expr))
 
 
 def evaluated(node: KernelNode, arrays: Mapping[str, Array]) -> Array:
@@ -264,7 +271,7 @@ class KernelGraph:
 
     def decodes(self, node: KernelNode) -> bool:
         """Returns whether a node computes each element from one of a constant of about as many elements, cheaply."""
-        if node.has_folds or node.strips is not None or not self.is_constant(node):
+        if node.has_folds or node.is_update or node.strips is not None or not self.is_constant(node):
             return False
         functions = [e for e in walk(node.kernel.body) if isinstance(e, Apply) and e.dtype.kind == "float"]
         largest = max([self.constants[read].size for read in node.reads])

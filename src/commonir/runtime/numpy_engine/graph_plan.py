@@ -184,16 +184,16 @@ class GraphPlan:
         if out.size == 0:
             return []
         try:
-            loops = loop_kernels(node.kernel, node.extents)
+            loops = [] if node.is_update else loop_kernels(node.kernel, node.extents)
             full = [k for k in loops if 0 not in k.extents.values()]
             if len(full) < len(loops) and any(k.folds() for k in loops):
                 raise NotPlanned("a fold over nothing")
             steps: list[Step] = [s for k in full for s in kernel_steps(k, out, memory)]
+            if node.is_update:
+                steps = [self._evaluation(node, memory)]
         except NotPlanned as reason:
             self.fallbacks.append(f"{'+'.join(name for name, _ in node.origins)}: {reason}")
-            extents = {i: n for i, n in node.extents.items() if isinstance(n, int)}
-            memory.size_bytes += evaluation_bytes(node.kernel, extents)
-            steps = [lambda: np.copyto(out, evaluated(node, {r: memory.tensor(r) for r in node.reads}), "unsafe")]
+            steps = [self._evaluation(node, memory)]
         if may_exceed_bits(node.kernel):
             distance = np.asarray(8 * out.itemsize - node.kernel.dtype.bits, out.dtype)
             steps += [
@@ -201,6 +201,13 @@ class GraphPlan:
                 partial(np.right_shift, out, distance, out=out),
             ]
         return steps
+
+    def _evaluation(self, node: KernelNode, memory: Memory) -> Step:
+        """Returns the evaluation of a node by the interpreter."""
+        out = self._arrays[node.name]
+        extents = {i: n for i, n in node.extents.items() if isinstance(n, int)}
+        memory.size_bytes += evaluation_bytes(node.kernel, extents)
+        return lambda: np.copyto(out, evaluated(node, {r: memory.tensor(r) for r in node.reads}), "unsafe")
 
 
 def _buffers(nodes: Sequence[KernelNode], outputs: Sequence[str], memory_limit_bytes: int | None) -> dict[str, Array]:
