@@ -33,6 +33,7 @@ from commonir.native.products.product_tiles import (
     tile_of,
 )
 from commonir.native.products.stored_columns import Pointers, StoredColumns, columns_of
+from commonir.native.products.transposed_panels import StridedColumns
 from commonir.notation import Apply, walk
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT
 from commonir.runtime.kernel_graph.factors import Factor
@@ -115,6 +116,7 @@ class ContractionCode:
             each,
             sums=self._sums,
             row_length=plan.extent(plan.rows[-1]) if len(plan.rows) > 1 else 0,
+            row_bytes=plan.left.steps[plan.rows[-1]] * (LlvmType(self.left_type).bits // 8) if plan.rows else 0,
             has_whole_panels=plan.first_column != 0,
         )
 
@@ -347,25 +349,15 @@ class ContractionCode:
         return at + column * self._code.size(factor.steps.get(self._plan.column, 0))
 
     def _transposed(self, j: LlvmValue, vectors: int, last: LastVector) -> LlvmValue:
-        """Returns a panel in scratch memory, with columns gathered from where they lie."""
+        """Returns a panel in scratch memory, with columns from where they lie."""
         f, plan, lanes = self._f, self._plan, self._lanes
         (k,) = plan.sums
+        source = f.element(self._code.buffer(plan.right.name).pointer, self._start(plan.right, j), F32.scalar)
+        sizes = plan.right.steps[plan.column], plan.right.steps[k], plan.terms
+        is_part = last.mask is not None or last.type.lanes < lanes
+        left = self._code.size(plan.extent(plan.column)) - (j + (vectors - 1) * lanes) if is_part else None
         panel = self._scratch_panel(vectors)
-        source = f.element(self._code.buffer(plan.right.name).pointer, self._start(plan.right, j), "float")
-        every, in_last = f.constant(LlvmType("i1", lanes), 1), last.mask
-        if last.type.lanes < lanes:
-            extent = plan.extent(plan.column)
-            assert isinstance(extent, int)
-            in_last = f.first_lanes(extent % lanes, lanes)
-        across = self._code.size(plan.right.steps[plan.column])
-        numbers = f.lane_numbers(LlvmType("i64", lanes)) * across
-        zero = f.constant(LlvmType("float", lanes), 0.0)
-        with f.loop(f.integer(0), self._code.size(plan.terms)) as at:
-            for v in range(vectors):
-                holds = every if in_last is None or v < vectors - 1 else in_last
-                place = at * self._code.size(plan.right.steps[k]) + across * (v * lanes)
-                x = f.gather(f.element(source, place, "float"), numbers, holds, zero)
-                f.store(x, f.element(panel, at * (vectors * lanes) + v * lanes, "float"))
+        StridedColumns(f, lanes, source, *map(self._code.size, sizes)).store(panel, vectors, left)
         return panel
 
     def _scratch_panel(self, vectors: int) -> LlvmValue:

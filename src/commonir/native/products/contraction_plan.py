@@ -31,6 +31,12 @@ from commonir.symbolic import Dim, element_count, index, names, symbols
 Array = NDArray[np.generic]
 
 
+FEW_ROWS = 3
+"""Rows that do not read a transposed factor often enough; of many terms more, one for every `TERMS_FOR_ROW`."""
+
+TERMS_FOR_ROW = 128
+
+
 class Plan(NamedTuple):
     """How a contraction is computed.
 
@@ -99,8 +105,16 @@ class Plan(NamedTuple):
 
     @property
     def is_transposable(self) -> bool:
-        """Whether it pays to transpose the right factor into panels while running."""
-        return len(self.sums) == 1 and bool(self.rows) and any(self.extent(i) != 1 for i in self.rows)
+        """Whether it pays to transpose the right factor into panels while running.
+
+        Few rows read it too rarely: their sums along vectors of terms take less time.
+        """
+        if len(self.sums) != 1:
+            return False
+        (k,), rows, few = self.sums, element_count(map(self.extent, self.rows)), 1
+        if self.left.steps[k] == self.right.steps[k] == 1 and isinstance(self.terms, int):
+            few = max(FEW_ROWS, self.terms // TERMS_FOR_ROW)
+        return not isinstance(rows, int) or rows > few
 
 
 def plan_of(kernel: LoopKernel, layouts: Layouts, constants: Mapping[str, Array], target: Target) -> Plan | None:

@@ -7,6 +7,7 @@ are vectors, in panels of as many columns as a tile has.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import gcd
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,6 +32,17 @@ SHORTEST_VECTOR = 4
 SEPARATE_ROW = 0.1
 """The cycles for each term that a row costs whose address is not that of the row before it and a constant."""
 
+LINES_BYTES = 4096
+"""The distance in bytes after which lines of memory share their places in the nearest cache."""
+
+LINE_BYTES = 64
+
+SHARED_PLACES = 8
+"""The lines that the nearest cache has room for at each place."""
+
+EVICTED_LOAD = 2.5
+"""The cycles of a load of a row whose line left the nearest cache after the term before, in those of another load."""
+
 UNROLLED_TERMS = 4
 """Terms that are added in one round of a loop."""
 
@@ -51,18 +63,20 @@ def tile_of(
     *,
     sums: int = 1,
     row_length: Dim = 0,
+    row_bytes: Dim = 0,
     has_whole_panels: bool = False,
 ) -> Tile:
     """Returns the tile with the fewest cycles, counting what tiles compute twice or in vain.
 
     Besides the sums, `fixed` registers are in use, and `each` for every vector of columns. For each column there are so
-    many `sums`. If asked for, the columns are whole panels.
+    many `sums`. Rows of the left factor are `row_bytes` apart. If asked for, the columns are whole panels.
     """
     m = rows if isinstance(rows, int) else SYMBOLIC_ROWS
     vectors = -(-(columns if isinstance(columns, int) else SYMBOLIC_ROWS) // target.lanes())
     idle = 0.0
     if sums == 1 and isinstance(columns, int):
         idle = 1 - last_lanes(columns, target.lanes()) / target.lanes()
+    near = _rows_in_cache(row_bytes)
     best, result = float("inf"), Tile(1, 1)
     for nv in (1, 2, 3, 4):
         used = nv * sums
@@ -76,10 +90,18 @@ def tile_of(
             apart = 0 if isinstance(row_length, int) and row_length % mr == 0 else SEPARATE_ROW * mr
             panels = [float(min(nv, vectors - n) * sums) for n in range(0, vectors, nv)]
             panels[-1] -= idle
-            cycles = -(-m // mr) * (sum([_cycles(mr, n) + apart for n in panels]))
+            load = EVICTED_LOAD if mr > near else 1
+            cycles = -(-m // mr) * (sum([_cycles(mr, n, load) + apart for n in panels]))
             if cycles < best:
                 best, result = cycles, Tile(mr, nv)
     return result
+
+
+def _rows_in_cache(row_bytes: Dim) -> int:
+    """Returns the rows at some distance whose lines fit the nearest cache: few if they share their places in it."""
+    if not isinstance(row_bytes, int) or row_bytes == 0 or row_bytes % LINE_BYTES:
+        return LINES_BYTES
+    return SHARED_PLACES * LINES_BYTES // gcd(row_bytes, LINES_BYTES)
 
 
 def last_lanes(columns: int, lanes: int) -> int:
@@ -88,9 +110,11 @@ def last_lanes(columns: int, lanes: int) -> int:
     return lanes if left == 0 else min(max(SHORTEST_VECTOR, 1 << (left - 1).bit_length()), lanes)
 
 
-def _cycles(rows: int, vectors: float) -> float:
-    """Returns the cycles of a tile for each term: two products or two loads in each, and four for the latency."""
-    return max(rows * vectors, rows + vectors, 4) + 0.1 * rows + 0.3 * vectors
+def _cycles(rows: int, vectors: float, load: float) -> float:
+    """Returns the cycles of a tile for each term, in which a row takes a `load`: two products or two loads in each, and
+    four for the latency.
+    """
+    return max(rows * vectors, load * rows + vectors, 4) + 0.1 * rows + 0.3 * vectors
 
 
 def in_panels(matrix: Array, vectors: int, lanes: int) -> Array:
