@@ -273,3 +273,20 @@ def test_slices_whose_bounds_are_data_are_compiled_in_loops_and_branches() -> No
     table, x = normal(20, 3), np.random.default_rng(0).integers(0, 20, 100)
     offsets = np.array([0, 3, 4, 40, 97, 100])
     check(text, *[{"n": rounds(n), "table": table, "x": x, "offsets": offsets} for n in (0, 1, 5)])
+
+
+def test_a_slice_is_multiplied_by_a_constant_of_as_many_rows() -> None:
+    """The slice has a size that only data decide of, but the product has a constant number of terms."""
+    w = normal(4, 3)
+    numbers = ", ".join(str(float(v)) for v in w.reshape(-1))
+    text = TEXT.format(
+        inputs="float[n, m] x, int64[1] c",
+        outputs="float[a, b] y",
+        body="zero = Constant <value = int64[1] {0}> () one = Constant <value = int64[1] {1}> () p = Tanh(x) "
+        f"s = Slice(p, zero, c, one) w = Constant <value = float[4, 3] {{{numbers}}}> () y = MatMul(s, w)",
+    )
+    executable = ENGINE.prepare(cir.lower(cir.loads(text, format="onnxtxt")), options=EngineOptions(plan_ahead=True))
+    x = normal(5, 6)
+    compare(executable.run({"x": x, "c": np.array([4])}), {"y": np.tanh(x)[:, :4] @ w})
+    with pytest.raises(DiagnosticError, match="expected 4, found 3"):
+        executable.run({"x": x, "c": np.array([3])})

@@ -20,7 +20,7 @@ from commonir.native.products.product_tiles import (
 from commonir.native.products.residues import split_residues
 from commonir.native.products.sparse_panels import is_sparse
 from commonir.native.products.stored_factors import StoredFactor, stored_factor
-from commonir.notation import Access, Expr, Fold, children, free
+from commonir.notation import Access, Expr, Fold, children, free, walk
 from commonir.runtime.kernel_graph.contraction import factor_read, is_stored, roles_of, summed_products
 from commonir.runtime.kernel_graph.factors import Factor, elements_of, factor_of
 from commonir.runtime.kernel_graph.graph import KernelNode
@@ -204,6 +204,10 @@ def _plan(
     if column in free(left) or column not in free(right) or not _is_single(left, constants):
         return None
     assert isinstance(left, Access)
+    is_constant = any(isinstance(e, Access) and e.tensor.name in constants for e in walk(right))
+    if is_constant and not all(isinstance(kernel.extents[i], int) for i in fold.over):
+        # Constants are packed for known numbers of terms.
+        return None
     is_plain = _is_single(right, constants)
     if not is_plain and not is_stored(right, constants):
         return None

@@ -52,7 +52,7 @@ from commonir.runtime.kernel_graph.graph import (
 )
 from commonir.runtime.kernel_graph.lane_positions import LARGEST, position_magnitudes
 from commonir.runtime.values import compute_dtype
-from commonir.symbolic import Dim, plain
+from commonir.symbolic import Dim, plain, plain_symbol
 
 LONG_ROW = 4096
 """Elements of a row from which on it does not stay in the nearest cache between two passes over it."""
@@ -91,6 +91,8 @@ class GraphBuilder:
         self.graph = KernelGraph()
         self.inputs: list[Value] = []
         self.constraints: dict[Constraint, None] = {}
+        # Sizes that constraints fix.
+        self._fixed: dict[str, int] = {}
         self._names: dict[Value, str] = {}
         # Those of all graphs, if operations are added to one after another.
         self._specs: dict[str, TensorSpec] = {}
@@ -222,10 +224,16 @@ class GraphBuilder:
         return [fuse(made[n], made) if n in made else copy_of(spec_of(v), n) for v, n in outputs]
 
     def _require(self, constraints: Iterable[Constraint]) -> None:
-        self.constraints.update(dict.fromkeys(constraints))
+        for c in constraints:
+            self.constraints[c] = None
+            for dim, size in ((c.lhs, c.rhs), (c.rhs, c.lhs)):
+                name = plain_symbol(dim)
+                if c.relation == "==" and name is not None and isinstance(size, int) and not c.unless_empty:
+                    self._fixed[name] = size
 
     def _node(self, operation: str, kernel: Kernel, spec: TensorSpec) -> str:
         extents, _ = ranges(kernel)
+        extents = {i: self._fixed.get(plain_symbol(n) or "", n) for i, n in extents.items()}
         shape = [extents.get(plain(a) or "", 1) for a in kernel.axes]
         different = [(n, d) for n, d in zip(shape, spec.shape, strict=True) if n != d]
         if any(isinstance(n, int) and isinstance(d, int) for n, d in different):

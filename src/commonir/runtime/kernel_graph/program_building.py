@@ -99,13 +99,13 @@ class ProgramBuilder(GraphBuilder):
             super().add(op)
             return
         before = self.graph, self._parts, dict(self._names), list(self.inputs), dict(self.constraints)
-        depth = self._depth
+        depth, fixed = self._depth, dict(self._fixed)
         self._parts = list(self._parts)
         try:
             self._add_parts(op, sized)
         except NotAKernel:
             self.graph, self._parts, self._names, self.inputs, self.constraints = before
-            self._depth = depth
+            self._depth, self._fixed = depth, fixed
             raise
 
     def _add_parts(self, op: Operation, sized: SizedByData | None) -> None:
