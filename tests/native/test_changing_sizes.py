@@ -178,6 +178,18 @@ def test_results_are_read_by_what_follows() -> None:
     check(text, *[{"n": rounds(n), "x": normal(size, 2)} for size in (1, 3) for n in (0, 1, 4)])
 
 
+def test_a_range_has_the_size_of_what_grows() -> None:
+    text = text_of(
+        "float[s] x",
+        "float[e] y",
+        "y = (float[m] v) => (float[k] w) { size = Shape(v) length = Squeeze(size) "
+        "at = Range(none, length, one) places = Cast <to = 1> (at) u = Mul(v, places) t = Tanh(u) "
+        "f = ReduceSum <keepdims = 1> (t) w = Concat <axis = 0> (t, f) } (x)",
+        before="none = Constant <value = int64 {0}> () one = Constant <value = int64 {1}> ()",
+    )
+    check(text, *[{"n": rounds(n), "x": normal(size)} for size in (1, 3) for n in (0, 1, 4)])
+
+
 def test_a_position_outside_of_a_tensor_that_grows_is_an_error() -> None:
     text = text_of(
         "float[s] x, int64[1] at",
@@ -205,6 +217,22 @@ def test_sizes_beyond_all_limits_and_limits_of_memory_run_block_by_block() -> No
     assert not any(isinstance(step, GraphStep) and step.changes_sizes for step in limited.steps_of(module.main.body))
     (y,) = limited.run({"n": rounds(2), "x": normal(3)}).values()
     np.testing.assert_array_equal(y, np.tile(normal(3), 4))
+
+
+def test_sizes_that_differ_in_each_run_share_memory() -> None:
+    """Also where they become smaller again: numbers of an earlier run are never read."""
+    text = TEXT.format(
+        inputs="float[n, 8] x, float[m, 8] z",
+        outputs="float[a, b] y, float[k, 8] j",
+        body="t = Transpose <perm = [1, 0]> (x) p = MatMul(z, t) y = Softmax <axis = -1> (p) u = Tanh(x) v = Abs(z) "
+        "j = Concat <axis = 0> (u, v, u)",
+    )
+    executable = ENGINE.prepare(cir.lower(cir.loads(text, format="onnxtxt")), options=EngineOptions(plan_ahead=True))
+    reference = REFERENCE.prepare(cir.lower(cir.loads(text, format="onnxtxt")))
+    sizes = [(n, m) for n in (*range(1, 40, 3), 200, 7, 1) for m in (1, 2 * n, 50)]
+    for n, m in sizes:
+        inputs = {"x": normal(n, 8), "z": normal(m, 8)}
+        compare(executable.run(inputs), reference.run(inputs))
 
 
 def test_time_is_up_in_a_loop_that_grows_without_end() -> None:

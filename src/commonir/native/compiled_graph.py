@@ -16,7 +16,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.llvm.code_loading import CodeLibrary, loaded_code
 from commonir.native.output_arrays import OutputArrays
 from commonir.native.program import BROKEN, MAIN, OUTGROWN, CompiledProgram
-from commonir.native.size_limits import SizeLimits, changes, largest
+from commonir.native.size_limits import Ranges, SizeLimits, changes, largest, ranges_of, with_room
 from commonir.native.threads.sharing_choice import SharingChoice
 from commonir.native.watching import Watch
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, LARGE_PAGES, PAGE_BYTES, arena_of
@@ -68,6 +68,12 @@ class _SizesOutgrown(Exception):
     """Sizes that changed have reached their limits."""
 
 
+CHANGES_BEFORE_ROOM = 4
+"""The changes of sizes from run to run after which memory has room for others."""
+
+MAX_ROOMY = 2
+"""The memories with room that are kept."""
+
 MANY_PAGES = 1 << 18
 """Bytes from which on memory of intermediates is in large pages."""
 
@@ -95,6 +101,15 @@ class CompiledGraph:
         self._team = _team_of(self._library, program, threads, workers) if threads > 1 else None
         self._buffers: OrderedDict[tuple[int, ...], Buffers] = OrderedDict()
         self._limits = SizeLimits(program)
+        self._shapes = {t.name: t.shape for t in program.outputs}
+        # Sizes in other runs than the first one, and the positions of those that have differed.
+        self._previous_key: tuple[int, ...] | None = None
+        self._changes_of_sizes = 0
+        self._varying = set[int]()
+        self._roomy: OrderedDict[tuple[int, ...], Buffers] = OrderedDict()
+        self._may_have_room = memory_limit_bytes is None and all(
+            isinstance(t.offset, int) and (t.border is None or isinstance(t.size, int)) for t in program.intermediates
+        )
         faults = np.zeros(2, np.int64)
         self._faults, self._faults_address = faults.data, faults.ctypes.data
         self._watch = Watch()
@@ -225,15 +240,45 @@ class CompiledGraph:
     def _buffers_for(self, key: tuple[int, ...]) -> Buffers:
         result = self._buffers.get(key)
         if result is None:
-            result = self._buffers[key] = self._new_buffers(key)
+            result = self._buffers[key] = self._sized(self._memory_for(key), key)
             if len(self._buffers) > MAX_SIZES:
                 self._buffers.popitem(last=False)
         return result
 
-    def _new_buffers(self, key: tuple[int, ...]) -> Buffers:
-        program = self._program
+    def _sized(self, memory: Buffers, key: tuple[int, ...]) -> Buffers:
+        """Returns memory that is large enough, for some sizes."""
+        dims = dict(zip(self._program.symbols, key, strict=True))
+        sizes = np.array(key, np.int64)
+        shapes = {name: tuple([_value(d, dims) for d in self._shapes[name]]) for name in memory.outputs}
+        outputs = {name: (shapes[name], dtype) for name, (_, dtype) in memory.outputs.items()}
+        addresses = memory.addresses[0], sizes.ctypes.data
+        return memory._replace(sizes=sizes, addresses=addresses, outputs=outputs, choice=SharingChoice())
+
+    def _memory_for(self, key: tuple[int, ...]) -> Buffers:
+        """Returns memory for some sizes; where they differ from run to run, it is that of others or has room for such.
+
+        Borders would move with sizes, so there is none with room then.
+        """
+        program, previous = self._program, self._previous_key
+        self._previous_key = key
+        if previous is not None:
+            self._varying.update([n for n, (a, b) in enumerate(zip(key, previous, strict=True)) if a != b])
+            self._changes_of_sizes += 1
         dims = dict(zip(program.symbols, key, strict=True))
-        bound = partial(largest, program=program, dims=dims)
+        if self._changes_of_sizes < CHANGES_BEFORE_ROOM or not self._may_have_room:
+            return self._new_memory(ranges_of(program, dims))
+        wide = tuple([with_room(n) if at in self._varying else n for at, n in enumerate(key)])
+        result = self._roomy.get(wide)
+        if result is None:
+            ranges = ranges_of(program, dict(zip(program.symbols, wide, strict=True)), least=0)
+            result = self._roomy[wide] = self._new_memory(ranges)
+            if len(self._roomy) > MAX_ROOMY:
+                self._roomy.popitem(last=False)
+        return result
+
+    def _new_memory(self, ranges: Ranges) -> Buffers:
+        """Returns memory for sizes in ranges, without those of a run."""
+        program, bound = self._program, partial(largest, ranges=ranges)
         sizes = {t.memory: bound(t.size) * t.dtype.itemsize for t in program.intermediates}
         assigned = arena_of(sizes, {t.memory: t.lifetime for t in program.intermediates})
         # Borders are filled from the start, and nothing else is stored there.
@@ -242,10 +287,13 @@ class CompiledGraph:
         known = {*program.constants, *[t.name for t in program.inputs]}
         outputs, kept = dict[str, tuple[tuple[int, ...], np.dtype[Any]]](), dict[str, Array]()
         for t in program.outputs:
-            if t.name not in known and changes(t.shape, program):
-                kept[t.name] = np.empty(prod([bound(d) for d in t.shape]), t.dtype)
-            elif t.name not in known:
-                outputs[t.name] = tuple([_value(d, dims) for d in t.shape]), t.dtype
+            if t.name in known:
+                continue
+            shape = tuple([bound(d) for d in t.shape])
+            if changes(t.shape, program):
+                kept[t.name] = np.empty(prod(shape), t.dtype)
+            else:
+                outputs[t.name] = shape, t.dtype
         arena_bytes = assigned.size_bytes + self._threads * scratch
         self._check_memory(arena_bytes + sum([prod(shape) * dtype.itemsize for shape, dtype in outputs.values()]))
         arena, start = _memory(arena_bytes)
@@ -257,21 +305,19 @@ class CompiledGraph:
         for t in program.intermediates:
             number = self._numbers.get(t.name)
             if number is not None:
-                table[number] = start + assigned.offsets[t.memory] + _value(t.offset, dims) * t.dtype.itemsize
+                table[number] = start + assigned.offsets[t.memory] + bound(t.offset) * t.dtype.itemsize
         for name, array in program.constants.items():
             if name in self._numbers:
                 table[self._numbers[name]] = array.ctypes.data
         cost = sum([bound(c.units * c.rounds) * c.unit_cost for c in program.calls if c.units != 1])
-        sizes_of_loops = np.array(key, np.int64)
-        addresses = table.ctypes.data, sizes_of_loops.ctypes.data
-        scratch_start = start + assigned.size_bytes
+        no_sizes = np.empty(0, np.int64)
         return Buffers(
             table,
             table.data,
-            sizes_of_loops,
-            addresses,
+            no_sizes,
+            (table.ctypes.data, 0),
             arena,
-            scratch_start,
+            start + assigned.size_bytes,
             scratch,
             cost,
             SharingChoice(),

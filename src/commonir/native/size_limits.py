@@ -15,6 +15,9 @@ from commonir.runtime.kernel_graph.buffers import MAX_ELEMENTS
 if TYPE_CHECKING:
     from commonir.symbolic import Dim
 
+Ranges = Mapping[str, tuple[int, int]]
+"""The least and the largest value of each symbol."""
+
 LEAST_LIMIT = 64
 """The first limit of a size that begins small."""
 
@@ -55,8 +58,9 @@ class SizeLimits:
         out = {**dims, **{c.symbol: 0 for c in self._program.changing}, **self._limits}
         for c in self._program.changing:
             if c.most is not None:
-                out[c.limit] = 1 + largest(c.most, self._program, out)
-        return None if any(largest(d, self._program, out) > MAX_ELEMENTS for d in self._program.counts) else out
+                out[c.limit] = 1 + largest(c.most, ranges_of(self._program, out))
+        ranges = ranges_of(self._program, out)
+        return None if any(largest(d, ranges) > MAX_ELEMENTS for d in self._program.counts) else out
 
     def enlarge(self) -> None:
         """Doubles the limits of sizes that nothing bounds."""
@@ -74,21 +78,25 @@ def changes(shape: Sequence[Dim], program: CompiledProgram) -> bool:
     return any(s in changing for d in shape for s in symbols(d))
 
 
-def largest(dim: Dim, program: CompiledProgram, dims: Mapping[str, int]) -> int:
-    """Returns the value of an expression of sizes, or a bound of it for all values of those that change."""
+def ranges_of(program: CompiledProgram, dims: Mapping[str, int], *, least: int | None = None) -> Ranges:
+    """Returns the values of symbols, or all that they may have: those that change those below their limits.
+
+    Others may be between `least` and the given value, if it is not None.
+    """
+    out = {name: (size if least is None else least, size) for name, size in dims.items()}
+    return {**out, **{c.symbol: (0, dims[c.limit] - 1) for c in program.changing if c.limit in dims}}
+
+
+def largest(dim: Dim, ranges: Ranges) -> int:
+    """Returns a bound of an expression of sizes."""
     if isinstance(dim, int):
         return dim
-    from commonir.symbolic import evaluate, extreme, index, substitute, symbols  # noqa: PLC0415  as above
+    from commonir.symbolic import range_within  # noqa: PLC0415  as above
 
-    used = symbols(dim)
-    changing = [c for c in program.changing if c.symbol in used]
-    if not changing:
-        return evaluate(dim, dims)
-    values: dict[str, Dim] = {s: dims[s] for s in used}
-    bound = extreme(
-        substitute(dim, {**values, **{c.symbol: index(c.symbol) for c in changing}}),
-        {c.symbol: dims[c.limit] for c in changing},
-        upper=True,
-    )
-    assert isinstance(bound, int), "all symbols have a value or a limit"
-    return bound
+    return range_within(dim, ranges)[1]
+
+
+def with_room(size: int) -> int:
+    """Returns a size that is up to a quarter larger, but 16 at least, the same for many sizes."""
+    step = max(16, 1 << max(size.bit_length() - 3, 0))
+    return -(-size // step) * step

@@ -14,6 +14,7 @@ from commonir.symbolic.analysis import maxima_in as maxima_in
 from commonir.symbolic.analysis import names as names
 from commonir.symbolic.analysis import plain as plain
 from commonir.symbolic.analysis import plain_symbol as plain_symbol
+from commonir.symbolic.analysis import range_within as range_within
 from commonir.symbolic.analysis import smallest as smallest
 from commonir.symbolic.analysis import substitute as substitute
 from commonir.symbolic.analysis import substitute_indices as substitute_indices

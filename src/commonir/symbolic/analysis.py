@@ -324,6 +324,36 @@ def _evaluate_atom(atom: Atom, values: Mapping[str, int]) -> int:
             return max(evaluate(y, values) for y in atom.args)
 
 
+def range_within(x: Dim, ranges: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
+    """Returns bounds of an expression whose symbols are in ranges of numbers, by interval arithmetic."""
+    if isinstance(x, int):
+        return x, x
+    low = high = 0
+    for m, c in x.terms.items():
+        least = most = c
+        for a in m:
+            corners = [p * q for p in (least, most) for q in _atom_within_ranges(a, ranges)]
+            least, most = min(corners), max(corners)
+        low, high = low + least, high + most
+    return low, high
+
+
+def _atom_within_ranges(atom: Atom, ranges: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
+    match atom:
+        case Symbol():
+            return ranges[atom.name]
+        case Max():
+            each = [range_within(y, ranges) for y in atom.args]
+            return max([low for low, _ in each]), max([high for _, high in each])
+        case Floor() | Mod():
+            low, high = range_within(atom.num, ranges)
+            least, most = [max(n, 1) for n in range_within(atom.den, ranges)]
+            if isinstance(atom, Mod):
+                return (low, high) if low >= 0 and high < least else (0, most - 1)
+            corners = [n // d for n in (low, high) for d in (least, most)]
+            return min(corners), max(corners)
+
+
 def extreme(x: Dim, extent: Mapping[str, Dim], upper: bool) -> Dim:
     """Returns the largest (or smallest) value of an index expression over the ranges of its indices.
 

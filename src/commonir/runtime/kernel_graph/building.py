@@ -52,7 +52,7 @@ from commonir.runtime.kernel_graph.graph import (
 )
 from commonir.runtime.kernel_graph.lane_positions import LARGEST, position_magnitudes
 from commonir.runtime.values import compute_dtype
-from commonir.symbolic import Dim, plain, plain_symbol
+from commonir.symbolic import Dim, plain, plain_symbol, symbols
 
 LONG_ROW = 4096
 """Elements of a row from which on it does not stay in the nearest cache between two passes over it."""
@@ -129,8 +129,8 @@ class GraphBuilder:
         """Adds the nodes of an operation. Raises: NotAKernel; then no node added before reads what was added."""
         if not isinstance(op, Op) or op.regions:
             raise NotAKernel(op.name)
-        if defined_dims(op):
-            # A graph knows all sizes before it runs.
+        if any(d.name not in _symbols_known(op) for d in defined_dims(op)):
+            # A graph knows all sizes before its kernels run.
             raise NotAKernel(f"{op.name}: a size that depends on data")
         for v in (*op.operands, *op.results):
             spec_of(v)
@@ -324,6 +324,11 @@ def _is_of_constants(value: Value, depth: int) -> bool:
     if not isinstance(type, TensorType) or not type.is_static or known_count(type.static_shape) > FOLDED_ELEMENTS:
         return False
     return all(known_data(v) is not None or _is_of_constants(v, depth - 1) for v in op.operands)
+
+
+def _symbols_known(op: Op) -> set[str]:
+    """Returns the symbols in operands whose elements are sizes."""
+    return {s for v in op.operands for d in known_dims(v) or () for s in symbols(d)}
 
 
 def _defined(op: Operation) -> Op:
