@@ -16,7 +16,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
 from commonir.llvm.compiler import host_target
 from commonir.native.narrow_layouts import LEAST_ROWS
-from commonir.runtime.kernel_graph import strips
+from commonir.runtime.kernel_graph import running_maximum, strips
 
 from tests.native.graphs import GuardedCode, graph_of
 from tests.native.guarded_memory import Side
@@ -135,6 +135,17 @@ def test_both_products_of_attention_are_of_pairs(
     # Copies of queries, keys and values; the weights lie in a strip, or as a node that computes softmax.
     assert narrow.count("copy") == 3
     assert len(narrow) == (3 if in_strips else 4)
+
+
+def test_blocks_of_columns_are_products_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strips, "LARGE_BYTES", 1)
+    monkeypatch.setattr(strips, "BLOCK_ROWS", 24)
+    monkeypatch.setattr(running_maximum, "LONG_ROW", 1)
+    monkeypatch.setattr(running_maximum, "BLOCK_COLUMNS", range(16, 33, 16))
+    q, k, v = normal(1, 2, 100, 16), normal(1, 2, 96, 16), normal(1, 2, 96, 16)
+    result, narrow = run(attention, {"q": q, "k": k, "v": v})
+    np.testing.assert_allclose(result, attended(q, k, v), rtol=2e-2, atol=1e-2)
+    assert narrow.count("copy") == 3
 
 
 def test_heads_side_by_side_are_copied_apart() -> None:

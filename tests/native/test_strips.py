@@ -13,7 +13,8 @@ from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f16, f32
 from commonir.llvm.compiler import host_target
-from commonir.runtime.kernel_graph import strips
+from commonir.runtime.kernel_graph import building, running_maximum, strips
+from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 
 from tests.native.graphs import Width, graph_of, of_width, run_guarded
@@ -91,6 +92,90 @@ def test_attention_in_half_precision_has_room_for_single_precision(monkeypatch: 
     assert any(node.strips is not None for node in graph.nodes.values())
     expected = attended(3 * arrays["q"], arrays["k"], arrays["v"], np.zeros((41, 57), np.float32))
     np.testing.assert_allclose(actual, expected, atol=5e-3)
+
+
+@pytest.fixture
+def in_short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strips, "LARGE_BYTES", 1)
+    monkeypatch.setattr(running_maximum, "LONG_ROW", 1)
+    monkeypatch.setattr(running_maximum, "LONGEST_ROW", 1)
+    monkeypatch.setattr(running_maximum, "BLOCK_COLUMNS", range(16, 33, 16))
+    monkeypatch.setattr(strips, "BLOCK_ROWS", 24)
+
+
+def block_rounds(graph: KernelGraph) -> list[int]:
+    """Returns the number of blocks of columns of the nodes that have such."""
+    found = [node.strips.blocks for node in graph.nodes.values() if node.strips is not None]
+    return [blocks.rounds for blocks in found if blocks is not None]
+
+
+def masked_attention(q: Value, k: Value, v: Value, mask: Value) -> Value:
+    scores = core.matmul(q, core.transpose(k, (0, 1, 3, 2)))
+    scores = core.add(core.div(scores, constant(np.full((), 3, np.float32))), mask)
+    return core.matmul(core.softmax(scores, axis=3), v)
+
+
+@pytest.mark.fast_every(3)
+@pytest.mark.usefixtures("in_short_blocks")
+@pytest.mark.parametrize("width", ["host", "avx2", "narrow"])
+@pytest.mark.parametrize("is_long", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "keys", "rounds"),
+    [((1, 3, 25, 8), 64, 2), ((2, 2, 48, 5), 33, 2), ((1, 1, 100, 16), 48, 3), ((1, 2, 73, 9), 130, 5)],
+)
+def test_blocks_of_columns_with_a_running_maximum_agree_with_numpy(
+    shape: tuple[int, ...], keys: int, rounds: int, is_long: bool, width: Width, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_long:
+        # The statistics of long rows are nodes of their own.
+        monkeypatch.setattr(building, "LONG_ROW", 1)
+    batch, heads, rows, depth = shape
+    q, k, v = 9 * normal(*shape), normal(batch, heads, keys, depth), normal(batch, heads, keys, depth)
+    mask = normal(rows, keys)
+    # A first block without columns, a row that has none before the last one, and values that grow from block to block.
+    mask[0, :32], mask[1, :-1] = -np.inf, -np.inf
+    mask[2:] += np.linspace(0, 50, keys, dtype=np.float32)
+    inputs = {"q": q, "k": k, "v": v, "mask": mask}
+    graph = graph_of(program(masked_attention, {name: TensorType(f32, a.shape) for name, a in inputs.items()}))
+    assert graph is not None
+    arrays = dict(zip(graph.inputs, inputs.values(), strict=True))
+    (actual,) = run_guarded(graph, of_width(host_target(), width), arrays, {}, "after" if is_long else "before")
+    np.testing.assert_allclose(actual, attended(q, k, v, mask), atol=1e-5, rtol=1e-5)
+    assert block_rounds(graph) == [rounds]
+    assert all(node.spec.shape[-2:] != (rows, keys) for node in graph.nodes.values())
+
+
+@pytest.mark.usefixtures("in_short_blocks")
+def test_blocks_of_columns_keep_what_is_not_a_number() -> None:
+    q, k, v, mask = normal(1, 1, 24, 8), normal(1, 1, 64, 8), normal(1, 1, 64, 8), normal(24, 64)
+    q[0, 0, 3, 2], mask[5], mask[7, 40] = np.nan, -np.inf, np.inf
+    inputs = {"q": q, "k": k, "v": v, "mask": mask}
+    graph = graph_of(program(masked_attention, {name: TensorType(f32, a.shape) for name, a in inputs.items()}))
+    assert graph is not None
+    (actual,) = run_guarded(graph, host_target(), dict(zip(graph.inputs, inputs.values(), strict=True)), {}, "after")
+    assert block_rounds(graph) == [2]
+    with np.errstate(invalid="ignore"):
+        expected = attended(q, k, v, mask)
+    np.testing.assert_allclose(actual, expected, atol=1e-5, rtol=1e-5)
+    assert [row for row in range(24) if np.isnan(expected[0, 0, row]).any()] == [3, 5, 7]
+
+
+@pytest.mark.usefixtures("in_short_blocks")
+def test_weights_that_are_results_are_not_computed_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "LONG_ROW", 1)
+    q, k, v = normal(1, 1, 24, 8), normal(1, 1, 64, 8), normal(1, 1, 64, 8)
+
+    def made(q: Value, k: Value, v: Value) -> tuple[Value, Value]:
+        weights = core.softmax(core.matmul(q, core.transpose(k, (0, 1, 3, 2))), axis=3)
+        return core.matmul(weights, v), weights
+
+    inputs = {"q": q, "k": k, "v": v}
+    graph = graph_of(program(made, {name: TensorType(f32, a.shape) for name, a in inputs.items()}))
+    assert graph is not None
+    arrays = dict(zip(graph.inputs, inputs.values(), strict=True))
+    actual, _ = run_guarded(graph, host_target(), arrays, {}, "after")
+    np.testing.assert_allclose(actual, attended(3 * q, k, v, np.zeros((24, 64), np.float32)), atol=1e-5, rtol=1e-5)
+    assert block_rounds(graph) == []
 
 
 def test_products_with_weights_are_not_computed_in_strips(monkeypatch: pytest.MonkeyPatch) -> None:

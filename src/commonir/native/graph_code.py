@@ -269,7 +269,7 @@ class ProgramWriter:
         self._scratch.update(dict.fromkeys([writer.scratch_bytes + size for size in inner]))
         name = self._named(writer.function)
         units = strip_count(strips)
-        cost = sum([f.unit_cost * points_of([f.units]) for f in functions])
+        cost = sum([f.unit_cost * points_of([f.units]) * n for f, n in zip(functions, _rounds_of(strips), strict=True)])
         return KernelCall(name, node.name, writer.tensors, writer.symbols, units, cost, _origins_of(node))
 
     def _named(self, function: Function) -> str:
@@ -297,6 +297,14 @@ class ProgramWriter:
         tensors = tuple([(tuple(map(operands.index, sources)), form) for sources, form in forms])
         work = writer.division.units, writer.unit_cost, writer.division.prepares
         return _KernelFunction(name, tuple(writer.symbols), tensors, *work, tuple(writer.scratch.sizes))
+
+
+def _rounds_of(strips: Strips) -> list[int]:
+    """Returns how often a strip computes each of its parts."""
+    blocks, rounds = strips.blocks, [1] * len(strips.parts)
+    if blocks is not None:
+        rounds[blocks.start : blocks.stop] = [blocks.rounds] * (blocks.stop - blocks.start)
+    return rounds
 
 
 def _origins_of(node: KernelNode) -> tuple[tuple[str, str], ...]:

@@ -59,7 +59,9 @@ def use_narrow_numbers(graph: KernelGraph, layouts: dict[str, MemoryLayout], tar
     others: set[str] = set()
     for place in places:
         if place.node.name not in copies:
-            others.update([a.tensor.name for a in place.part.accesses if a != lefts[id(place.part)]])
+            # What a strip computes for itself may be rounded for all of its parts.
+            read = [a for a in place.part.accesses if a.tensor.name in layouts]
+            others.update([a.tensor.name for a in read if a != lefts[id(place.part)]])
     wanted = {left.tensor.name for left in lefts.values() if left is not None}
     for name in wanted - others:
         _narrow(graph, layouts, name)

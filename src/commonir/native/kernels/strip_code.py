@@ -54,6 +54,7 @@ class StripCode:
         self._layout = layout
         self._lanes = lanes
         own = {*[a.first for a in strips.axes], *[name for name, _ in strips.positions]}
+        own.update([] if strips.blocks is None else [strips.blocks.number])
         self.symbols = tuple(sorted({s for call in calls for s in call.symbols if s not in own}))
         self.function = Function(module, "NAME", [POINTER, POINTER, I64, I64, *[I64] * len(self.symbols)])
         module.functions.pop()
@@ -64,6 +65,8 @@ class StripCode:
         pointers = {t: self.function.parameter(POINTER) for t in self.tensors}
         self.scratch_bytes = 0
         for part, memory in zip(strips.parts[:-1], layouts_of_parts(layout, strips)[:-1], strict=True):
+            if part.name in pointers:
+                continue
             dtype = memory_dtype(memory, part.spec.element)
             at = self.function.integer(self.scratch_bytes + _number(memory.offset) * dtype.itemsize)
             pointers[part.name] = self.function.element(self._scratch, at, "i8")
@@ -115,12 +118,40 @@ class StripCode:
                 symbols[name] = PositionCode(f, symbols).size(position)
             *_, last = strips.parts
             places = {**pointers, last.name: self._result(symbols, pointers[self.tensors[0]])}
-            for call in calls:
-                everything = [f.integer(0), f.integer(ALL_UNITS)]
-                values = [symbols[s] for s in call.symbols]
-                arguments = [self._faults, rest, *everything, *values, *[places[t] for t in call.tensors]]
-                f.add_line(f"call void @{call.function}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
+            self._call_parts(calls, symbols, places, rest)
         f.add_line("ret void")
+
+    def _call_parts(
+        self,
+        calls: Sequence[PartCall],
+        symbols: Mapping[str, LlvmValue],
+        places: Mapping[str, LlvmValue],
+        scratch: LlvmValue,
+    ) -> None:
+        """Adds the calls of a strip, some of them for each block of columns."""
+        f, blocks = self.function, self._strips.blocks
+        if blocks is None:
+            self._call(calls, symbols, places, scratch)
+            return
+        self._call(calls[: blocks.start], symbols, places, scratch)
+        with f.loop(f.integer(0), f.integer(blocks.rounds)) as n:
+            self._call(calls[blocks.start : blocks.stop], {**symbols, blocks.number: n + 1}, places, scratch)
+        self._call(calls[blocks.stop :], symbols, places, scratch)
+
+    def _call(
+        self,
+        calls: Sequence[PartCall],
+        symbols: Mapping[str, LlvmValue],
+        places: Mapping[str, LlvmValue],
+        scratch: LlvmValue,
+    ) -> None:
+        """Adds calls of all of the work of some parts."""
+        f = self.function
+        for call in calls:
+            everything = [f.integer(0), f.integer(ALL_UNITS)]
+            values = [symbols[s] for s in call.symbols]
+            arguments = [self._faults, scratch, *everything, *values, *[places[t] for t in call.tensors]]
+            f.add_line(f"call void @{call.function}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
 
     def _result(self, symbols: Mapping[str, LlvmValue], pointer: LlvmValue) -> LlvmValue:
         """Returns the place of the first element of a strip in the result."""

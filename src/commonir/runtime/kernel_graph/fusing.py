@@ -102,16 +102,23 @@ def _is_fused(graph: KernelGraph, node: KernelNode, fusion: Fusion) -> bool:
 
 def compute_within(graph: KernelGraph, node: KernelNode, producers: Mapping[str, KernelNode]) -> bool:
     """Replaces what a node reads by the expressions of the nodes that compute it; returns whether that is possible."""
+    fused = fused_kernel(node, producers)
+    if fused is None:
+        return False
+    node.origins = (*node.origins, *[o for p in producers.values() for o in p.origins])
+    graph.replace_kernel(node, *fused)
+    return True
+
+
+def fused_kernel(node: KernelNode, producers: Mapping[str, KernelNode]) -> tuple[Kernel, Mapping[str, Dim]] | None:
+    """Returns the kernel of a node that computes what others do itself, with its extents; None if there is none."""
     kernels = {n: Kernel(p.kernel.axes, p.kernel.body, tuple(p.extents.items())) for n, p in producers.items()}
     try:
         kernel = fuse(Kernel(node.kernel.axes, node.kernel.body, tuple(node.extents.items())), kernels)
         extents, _ = ranges(kernel)
     except NotationError:
-        return False
-    body = replace_accesses(kernel.body, lambda a: plainly_resolved(a, extents))
-    node.origins = (*node.origins, *[o for p in producers.values() for o in p.origins])
-    graph.replace_kernel(node, Kernel(kernel.axes, body), extents)
-    return True
+        return None
+    return Kernel(kernel.axes, replace_accesses(kernel.body, lambda a: plainly_resolved(a, extents))), extents
 
 
 def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode, fusion: Fusion) -> bool:

@@ -68,12 +68,25 @@ class InnerPart(NamedTuple):
     is_narrow: bool = False
 
 
+class StripBlocks(NamedTuple):
+    """The parts of a strip, from one to before another, that are computed for each of some `rounds`, blocks of columns.
+
+    `number` is the symbol of the number of a block, from 1 on.
+    """
+
+    start: int
+    stop: int
+    rounds: int
+    number: str
+
+
 class Strips(NamedTuple):
     """How a node is computed for some positions at a time: by parts, each of which reads the one before.
 
     There is a strip for each part of each of the `axes`, the last one fastest. `positions` are more symbols in the
     kernels of the parts, computed from those of the axes and the ones before. `inner` says where all parts but the last
-    lie, of whose result `kept` are the axes; the others have one position in a strip.
+    lie, of whose result `kept` are the axes; the others have one position in a strip. Some parts may be computed for
+    `blocks` of columns; parts of one name lie in the same memory.
     """
 
     axes: tuple[StripAxis, ...]
@@ -81,6 +94,7 @@ class Strips(NamedTuple):
     inner: tuple[InnerPart, ...]
     kept: tuple[int, ...]
     positions: tuple[tuple[str, Dim], ...] = ()
+    blocks: StripBlocks | None = None
 
 
 def known_count(dims: Iterable[Dim]) -> int:

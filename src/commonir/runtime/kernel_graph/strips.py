@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from commonir.ir.types import f32
 from commonir.notation import Access, Expr, Fold, Kernel, Tensor, free, index, put, replace_accesses
 from commonir.runtime.kernel_graph.contraction import contraction_of
 from commonir.runtime.kernel_graph.fusing import is_at_axis
@@ -24,6 +25,12 @@ from commonir.runtime.kernel_graph.graph import (
     TensorSpec,
 )
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
+from commonir.runtime.kernel_graph.running_maximum import (
+    BLOCK_ROWS,
+    block_columns,
+    compute_long_softmax_within,
+    in_blocks,
+)
 from commonir.symbolic import Dim, plain, symbol
 
 LARGE_BYTES = 4 << 20
@@ -81,6 +88,7 @@ def _chain_of(graph: KernelGraph, last: KernelNode) -> _Chain | None:
         if middle is None or not _is_inner(graph, middle, last) or other.tensor.name in graph.constants:
             continue
         axes = _axes_of_rows(factor, other, found.fold, last)
+        compute_long_softmax_within(graph, middle)
         first = _read_by_rows(graph, middle)
         if axes is not None and first is not None and _is_large(first.spec):
             return _Chain(first, middle, last, axes)
@@ -187,7 +195,9 @@ def _strips_of(chain: _Chain) -> Strips:
     """Returns the parts of a chain for a strip: its rows are the first axis of each."""
     *outer, count, columns = [d for d in chain.first.spec.shape if isinstance(d, int) and d != 1]
     item = chain.first.spec.element.bits // 8
-    rows = even_part(count, max(STRIP_BYTES // (columns * item), ROW_MULTIPLE), ROW_MULTIPLE)
+    size = block_columns(chain.middle) if chain.first.spec.element is f32 else None
+    most = STRIP_BYTES // (columns * item) if size is None else BLOCK_ROWS
+    rows = even_part(count, max(most, ROW_MULTIPLE), ROW_MULTIPLE)
     first = _part(chain.first, _long_axes(chain.first)[:-1], rows, None)
     middle = _part(chain.middle, _long_axes(chain.middle)[:-1], rows, (chain.first.name, first))
     last = _part(chain.last, chain.axes, rows, (chain.middle.name, middle))
@@ -198,7 +208,11 @@ def _strips_of(chain: _Chain) -> Strips:
         StripAxis(axis, size, 1, outer_symbol(n)) for n, (axis, size) in enumerate(zip(outer_axes, outer, strict=True))
     ]
     axes.append(StripAxis(row_axis, count, rows, FIRST_ROW))
-    return Strips(tuple(axes), (first, middle, last), (InnerPart(),) * 2, tuple(sorted((row_axis, column_axis))))
+    parts, blocks = (first, middle, last), None
+    if size is not None:
+        parts, blocks = in_blocks(first, middle, last, chain.axes[-1], size)
+    inner, kept = (InnerPart(),) * (len(parts) - 1), tuple(sorted((row_axis, column_axis)))
+    return Strips(tuple(axes), parts, inner, kept, blocks=blocks)
 
 
 def _part(node: KernelNode, axes: Sequence[str], rows: int, inner: tuple[str, KernelNode] | None) -> KernelNode:
