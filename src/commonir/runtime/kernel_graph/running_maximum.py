@@ -108,7 +108,7 @@ def _first_column(size: int, columns: int) -> Dim:
 
 
 def _softmax_operand(kernel: Kernel) -> Expr | None:
-    """Returns what a kernel is the softmax of along its last axis; None if it is none."""
+    """Returns the operand of which a kernel is the softmax along its last axis; None if it is none."""
     column, body = plain(kernel.axes[-1]), kernel.body
     if column is None or body.dtype is not f32 or not isinstance(body, Apply) or body.fn != "divide":
         return None
@@ -123,7 +123,7 @@ def _softmax_operand(kernel: Kernel) -> Expr | None:
 
 
 class _RunningValue(NamedTuple):
-    """What is corrected for each block, with an axis of rows first: of the blocks before, and with the one here.
+    """A value that is corrected for each block, with an axis of rows first: of the blocks before, and with this one.
 
     Code may compute some rows twice, so the one before stays until all are computed.
     """
@@ -153,7 +153,7 @@ def in_blocks(first: KernelNode, middle: KernelNode, last: KernelNode, row: str,
     products = _RunningValue.of(last, "products", last.spec.shape)
 
     def corrected(value: _RunningValue, at: Sequence[Dim], of_row: Sequence[Dim]) -> Expr:
-        """Returns what was added up before the block, relative to the maximum with it."""
+        """Returns the sums before the block, relative to the maximum with it."""
         return value.before[at] * Apply("exp", (maximum.before[of_row] - maximum.now[of_row],))
 
     x = _of_block(operand, column, scores, start)
