@@ -24,6 +24,7 @@ from commonir.llvm.scalar_functions import (
     start_of,
 )
 from commonir.llvm.target import Target
+from commonir.native.kernels.lane_offsets import lane_offsets, loaded_at
 from commonir.native.kernels.loop_order import ACCUMULATORS, is_small
 from commonir.native.kernels.position_code import LoopScope, PositionCode
 from commonir.native.kernels.work_units import Units
@@ -159,7 +160,8 @@ class ExpressionCode(PositionCode):
     def _vector_scopes(self, name: str, start: LlvmValue, count: int, stop: LlvmValue | None) -> list[LoopScope]:
         """Returns scopes of vectors from a value on; the last one ends at `stop`."""
         f, lanes = self._f, self._lanes
-        scopes = [LoopScope(self._scope, f.region, name, start + n * lanes, lanes) for n in range(count)]
+        starts = [start + n * lanes for n in range(count)]
+        scopes = [LoopScope(self._scope, f.region, name, s, lanes, is_aligned=True) for s in starts]
         if stop is not None:
             left = stop - (start + (count - 1) * lanes)
             if left.number != lanes:
@@ -420,10 +422,26 @@ class ExpressionCode(PositionCode):
         is_linear = not any(self._has_lanes(n) for n in names(read.address))
         if is_linear and linear_in(read.address, vector.index)[0] == 1:
             return _element(f, self._contiguous(buffer, read.address, vector, type, mask), buffer, element)
+        if is_linear and (holds is None or holds.type.lanes == 1):
+            offsets = self._lane_offsets(read.address, vector)
+            if offsets is not None:
+                pointer = f.element(buffer.pointer, self.size(read.address), buffer.storage)
+                x = loaded_at(f, pointer, buffer.storage, offsets, vector.lanes, holds)
+                return _element(f, x, buffer, element)
         every = f.constant(LlvmType("i1", vector.lanes), 1)
         at = self._lane_position(read.address)
         x = f.gather(buffer.pointer, at, mask or every, f.constant(type, 0))
         return _element(f, x, buffer, element)
+
+    def _lane_offsets(self, address: Dim, vector: LoopScope) -> list[int] | None:
+        """Returns how far the elements of a vector are from the first one; None where that is not known or far."""
+        count = vector.lanes
+        if vector.mask is not None:
+            extent = self._extents[vector.index]
+            if not isinstance(extent, int):
+                return None
+            count = extent % vector.lanes
+        return lane_offsets(address, vector.index, vector.lanes, count, is_aligned=vector.is_aligned)
 
     def _contiguous(
         self, buffer: Buffer, address: Dim, vector: LoopScope, type: LlvmType, mask: LlvmValue | None

@@ -227,7 +227,7 @@ class KernelCode(ExpressionCode):
         f, out = self._f, list[LoopScope]()
         for s in scopes:
             around = LoopScope(s.parent, f.region, name, value)
-            out.append(LoopScope(around, f.region, s.index, s.value, s.lanes, s.mask))
+            out.append(LoopScope(around, f.region, s.index, s.value, s.lanes, s.mask, is_aligned=s.is_aligned))
         return out
 
     def _row(self, kernel: LoopKernel, order: LoopOrder, scopes: Sequence[LoopScope], out: Buffer) -> None:

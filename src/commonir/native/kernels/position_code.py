@@ -14,9 +14,12 @@ from commonir.symbolic import Atom, Dim, DimExpr, Floor, Max, Mod, Symbol, at_le
 
 
 class LoopScope:
-    """A loop, or a part of one, that binds an index. Lane `n` of a vector has the value plus `n`."""
+    """A loop, or a part of one, that binds an index. Lane `n` of a vector has the value plus `n`.
 
-    __slots__ = ("index", "lanes", "mask", "parent", "region", "sums", "value", "values")
+    The value of a vector that `is_aligned` is a multiple of the lanes.
+    """
+
+    __slots__ = ("index", "is_aligned", "lanes", "mask", "parent", "region", "sums", "value", "values")
 
     def __init__(
         self,
@@ -26,6 +29,8 @@ class LoopScope:
         value: LlvmValue | None = None,
         lanes: int = 1,
         mask: LlvmValue | None = None,
+        *,
+        is_aligned: bool = False,
     ) -> None:
         self.parent = parent
         self.region = region
@@ -33,6 +38,7 @@ class LoopScope:
         self.value = value
         self.lanes = lanes
         self.mask = mask
+        self.is_aligned = is_aligned
         self.values: dict[Expr, LlvmValue] = {}
         self.sums: dict[Dim, LlvmValue] = {}
 
