@@ -214,7 +214,7 @@ def test_sizes_beyond_all_limits_and_limits_of_memory_run_block_by_block() -> No
     (y,) = ENGINE.prepare(module, options=EngineOptions(plan_ahead=True)).run(inputs).values()
     np.testing.assert_array_equal(y, np.tile(inputs["x"], 32))
     limited = ENGINE.prepare(module, options=EngineOptions(memory_limit_bytes=1 << 24))
-    assert not any(isinstance(step, GraphStep) and step.changes_sizes for step in limited.steps_of(module.main.body))
+    assert not any(isinstance(step, GraphStep) and step.may_refuse for step in limited.steps_of(module.main.body))
     (y,) = limited.run({"n": rounds(2), "x": normal(3)}).values()
     np.testing.assert_array_equal(y, np.tile(normal(3), 4))
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import commonir as cir
+from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
@@ -259,3 +261,64 @@ def test_threads_share_what_is_in_loops_and_branches(threads: int) -> None:
             (actual,) = shared.run(inputs).values()
             np.testing.assert_array_equal(actual, expected)
         np.testing.assert_allclose(expected, reference.run(inputs)["y0"], rtol=1e-4, atol=1e-5)
+
+
+REQUIRING = """func.func @main(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
+  %ten = core.constant {value = dense<10> : tensor<i32>} : tensor<i32>
+  %few = core.less %n, %ten : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  core.require %few, %n {message = "{0} rounds are too many"} : (tensor<i1>, tensor<i32>) -> ()
+  %zero = core.constant {value = dense<0> : tensor<i32>} : tensor<i32>
+  %one = core.constant {value = dense<1> : tensor<i32>} : tensor<i32>
+  %most = core.constant {value = dense<100.0> : tensor<f32>} : tensor<f32>
+  %r:2 = "core.while"(%zero, %x) ({
+  ^bb0(%i: tensor<i32>, %v: tensor<4xf32>):
+    %c = core.less %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    "core.yield"(%c) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%i: tensor<i32>, %v: tensor<4xf32>):
+    %sum = core.reduce_sum %v {axes = [0]} : (tensor<4xf32>) -> tensor<f32>
+    %small = core.less %sum, %most : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    core.require %small {message = "it grows too large"} : (tensor<i1>) -> ()
+    %j = core.add %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %w = core.add %v, %v : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    "core.yield"(%j, %w) : (tensor<i32>, tensor<4xf32>) -> ()
+  }) : (tensor<i32>, tensor<4xf32>) -> (tensor<i32>, tensor<4xf32>)
+  return %r#1 : tensor<4xf32>
+}"""
+
+
+def test_what_is_required_is_checked_in_compiled_code() -> None:
+    """Where it does not hold, the error is that of the interpreter, and later runs are compiled as before."""
+    module = cir.loads(REQUIRING, format="mlir")
+    executable, reference = ENGINE.prepare(module, options=EngineOptions(plan_ahead=True)), REFERENCE.prepare(module)
+    ones = np.ones(4, np.float32)
+    (name,) = module.main.output_names
+    (x, count) = [v.name for v in module.main.inputs]
+    for n, message in [(3, ""), (11, "11 rounds are too many"), (8, "it grows too large"), (4, "")]:
+        inputs = {x: ones, count: np.array(n, np.int32)}
+        if message:
+            for prepared in (executable, reference):
+                with pytest.raises(DiagnosticError, match=message):
+                    prepared.run(inputs)
+        else:
+            np.testing.assert_array_equal(executable.run(inputs)[name], ones * 2**n)
+    check(module, {x: ones, count: np.array(3, np.int32)}, threads=2)
+
+
+def test_what_is_required_is_checked_where_nothing_else_is_computed() -> None:
+    text = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %zero = core.constant {value = dense<0.0> : tensor<f32>} : tensor<f32>
+      %sum = core.reduce_sum %x {axes = [0]} : (tensor<4xf32>) -> tensor<f32>
+      %positive = core.less %zero, %sum : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      core.require %positive {message = "the sum is not positive"} : (tensor<i1>) -> ()
+      return %x : tensor<4xf32>
+    }"""
+    module = cir.loads(text, format="mlir")
+    executable = ENGINE.prepare(module, options=EngineOptions(plan_ahead=True))
+    (step,), ones = executable.steps_of(module.main.body), np.ones(4, np.float32)
+    assert isinstance(step, GraphStep)
+    for _ in range(3):
+        (y,) = executable.run({"x": ones}).values()
+        np.testing.assert_array_equal(y, ones)
+        with pytest.raises(DiagnosticError, match="the sum is not positive"):
+            executable.run({"x": -ones})

@@ -60,8 +60,8 @@ class Buffers(NamedTuple):
     kept: Mapping[str, Array]
 
 
-class _SizesBroken(Exception):
-    """Sizes that changed are not as the program assumes."""
+class _ProgramBroken(Exception):
+    """Sizes that changed, or other data, are not as the program assumes."""
 
 
 class _SizesOutgrown(Exception):
@@ -125,18 +125,16 @@ class CompiledGraph:
     def run(
         self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None
     ) -> list[Array] | None:
-        """Returns the outputs for arrays of the inputs and values of the symbols; None if sizes that change do not fit.
+        """Returns the outputs for arrays of the inputs and values of the symbols; None if the program does not fit.
 
         With `on_kernel` kernels run in this thread; it is called after each.
         Raises: OutOfRange when a position read from data is outside of its tensor; DiagnosticError (E0711) when more
         memory is needed than the limit.
         """
-        if not self._program.changing:
-            return self._run(arrays, dims, on_kernel)
-        while (sizes := self._limits.sizes(dims)) is not None:
+        while (sizes := self._limits.sizes(dims) if self._program.changing else dims) is not None:
             try:
                 return self._run(arrays, sizes, on_kernel)
-            except _SizesBroken:
+            except _ProgramBroken:
                 return None
             except _SizesOutgrown:
                 self._limits.enlarge()
@@ -226,7 +224,7 @@ class CompiledGraph:
             return
         number, position = self._faults
         if number == BROKEN:
-            raise _SizesBroken
+            raise _ProgramBroken
         if number == OUTGROWN:
             raise _SizesOutgrown
         check = self._program.checks[number - 1]

@@ -15,7 +15,16 @@ from commonir.base.tuples import NamedTuple
 from commonir.llvm.llvm_ir import I64, POINTER, Function, LlvmType, LlvmValue
 from commonir.native.program import BROKEN, OUTGROWN
 from commonir.notation import Constraint
-from commonir.runtime.kernel_graph.control import Branch, GraphProgram, Loop, Part, ReadSizes, Slice, walk_parts
+from commonir.runtime.kernel_graph.control import (
+    Branch,
+    GraphProgram,
+    Loop,
+    Part,
+    ReadSizes,
+    Requirement,
+    Slice,
+    walk_parts,
+)
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim
@@ -59,6 +68,8 @@ def control_tensors(structure: Structure) -> list[str]:
                 out += [part.condition] if part.condition else []
             case Branch():
                 out += [part.condition, *[n for r in part.results for n in r]]
+            case Requirement():
+                out.append(part.condition)
             case ReadSizes():
                 out += [tensor for _, tensor, _ in part.numbers]
             case _:
@@ -114,6 +125,8 @@ class ControlCode:
                         self._loop(part)
                 case Branch():
                     self._branch(part)
+                case Requirement():
+                    self._require(self._holds(part.condition), BROKEN)
                 case ReadSizes():
                     self._store_sizes([(name, self._element(tensor)) for name, tensor, _ in part.numbers])
                     self._assign(part.computed)
@@ -189,17 +202,20 @@ class ControlCode:
         self._store_sizes([(symbol, self._size(value)) for symbol, value in values])
 
     def _store_sizes(self, values: Sequence[tuple[str, LlvmValue]]) -> None:
-        """Gives symbols values, and checks these. The following steps are not run if they are not sound."""
-        if not values:
-            return
-        # Threads that come late must not take these for the sizes of a step before.
-        self._f.add_line("fence release")
+        """Gives symbols values if these are below their limits, and checks what depends on them.
+
+        After a fault steps are not run, and sizes stay as they are.
+        """
         for symbol, value in values:
-            self._f.store(value, self._size_slot(symbol))
+            self._require(value.compare("ult", self._size(dim_symbol(limit_of(symbol)))), OUTGROWN)
+        if values:
+            # Threads that come late must not take these for the sizes of a step before.
+            self._f.add_line("fence release")
+        with self._f.when(self._is_sound()):
+            for symbol, value in values:
+                self._f.store(value, self._size_slot(symbol))
         changed = {symbol for symbol, _ in values}
         self._assigned.update(changed)
-        for symbol, value in values:
-            self._require(value.compare("slt", self._size(dim_symbol(limit_of(symbol)))), OUTGROWN)
         unknown = set(self._changing) - self._assigned
         for c in self._structure.program.constraints:
             if not changed.isdisjoint(c.symbols) and unknown.isdisjoint(c.symbols):

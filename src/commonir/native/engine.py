@@ -69,7 +69,7 @@ class MachineCode:
         self._workers = workers
         self._falls_back = falls_back
         # Memory for sizes that change is larger than they need.
-        self.changes_sizes = options.memory_limit_bytes is None
+        self.follows_data = options.memory_limit_bytes is None
 
     def missing(self, body: Expr) -> str:
         """Returns the part of the expression of a kernel that has no machine code, "" if all has."""

@@ -15,7 +15,7 @@ from commonir.native.control_code import places_of
 from commonir.native.graph_code import GraphCode
 from commonir.native.program import Intermediate
 from commonir.runtime.kernel_graph.buffers import Lifetime
-from commonir.runtime.kernel_graph.control import Branch, GraphProgram, Loop, Part, ReadSizes, names_read
+from commonir.runtime.kernel_graph.control import Branch, GraphProgram, Loop, Part, ReadSizes, Requirement, names_read
 from commonir.runtime.kernel_graph.graph import KernelGraph, TensorSpec
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of, memory_dtype
 
@@ -74,7 +74,7 @@ class MemoryOfProgram:
                     self._visit_loop(part)
                 case Branch():
                     self._visit_branch(part)
-                case ReadSizes():
+                case ReadSizes() | Requirement():
                     self._use(*names_read(part))
             self._time += 1
 

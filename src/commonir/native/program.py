@@ -48,7 +48,7 @@ class LimitedSize(NamedTuple):
 
 
 BROKEN, OUTGROWN = -2, -3
-"""Faults of sizes that change: they break what the program assumes of them, or reach their limits."""
+"""Faults of data: they, or sizes that change, break what the program assumes, or sizes reach their limits."""
 
 
 class KernelCall(NamedTuple):

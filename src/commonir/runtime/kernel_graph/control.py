@@ -65,6 +65,12 @@ class ReadSizes(NamedTuple):
     computed: tuple[tuple[str, Dim], ...]
 
 
+class Requirement(NamedTuple):
+    """A tensor of one element that must be true: else the program does not fit the run."""
+
+    condition: str
+
+
 class Loop(NamedTuple):
     """Rounds of a body: one for each of `length` slices, or as long as `condition` holds after `test` has run.
 
@@ -107,7 +113,7 @@ class Branch(NamedTuple):
     results: tuple[Choice, ...]
 
 
-Part = KernelGraph | Loop | Branch | ReadSizes
+Part = KernelGraph | Loop | Branch | ReadSizes | Requirement
 
 
 class GraphProgram(NamedTuple):
@@ -133,6 +139,11 @@ class GraphProgram(NamedTuple):
     def graphs(self) -> Iterator[KernelGraph]:
         """Yields all graphs in order."""
         return (p for p in walk_parts(self.parts) if isinstance(p, KernelGraph))
+
+    @property
+    def may_refuse(self) -> bool:
+        """Whether data decide if the program fits a run: they may say what sizes are, or what is required."""
+        return any(isinstance(p, Requirement) for p in walk_parts(self.parts)) or bool(self.changing())
 
     def symbols(self) -> set[str]:
         """Returns the symbols of sizes that running the program takes."""
@@ -199,6 +210,8 @@ def names_read(part: Part) -> list[str]:
             return [*names, *[s.array for s in part.read], *[s.name for s in part.written]]
         case Branch():
             return [part.condition, *[n for c in part.results for n in (c.then, c.orelse)]]
+        case Requirement():
+            return [part.condition]
         case ReadSizes():
             return [tensor for _, tensor, _ in part.numbers]
         case _:

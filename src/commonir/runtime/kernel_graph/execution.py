@@ -79,7 +79,7 @@ class PreparedGraph(Protocol):
         self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None = None
     ) -> Sequence[Array] | None:
         """Returns the outputs for arrays of the inputs and values of the symbols; None if preparing for these would not
-        pay, as sizes have differed in each run, or if sizes that change do not fit. The operations then run alone.
+        pay, as sizes have differed in each run, or if data decide that it does not fit. The operations then run alone.
 
         With `on_kernel` kernels run one by one; it is called after each.
         Raises: OutOfRange when a position read from data is outside of its tensor.
@@ -91,8 +91,8 @@ class BackEnd(Protocol):
     """Runs programs of graphs."""
 
     @property
-    def changes_sizes(self) -> bool:
-        """Whether it runs loops whose sizes change from round to round."""
+    def follows_data(self) -> bool:
+        """Whether data may change sizes while a program runs, and say that it does not fit (see `PreparedGraph`)."""
         ...
 
     def missing(self, body: Expr) -> str:
@@ -119,7 +119,7 @@ class GraphStep:
         # The longest run so far; that of loops says little about the next one.
         self.seconds: float | None = None
         self.has_loops = any(isinstance(inner, core.While) for op in operations for inner in op.walk())
-        self.changes_sizes = bool(sizes.changing)
+        self.may_refuse = sizes.may_refuse
 
     def is_short(self, seconds_left: float) -> bool:
         """Returns whether a run will be done long before a deadline."""
@@ -140,7 +140,7 @@ class GraphStep:
         return result
 
     def refuse(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> None:
-        """Remembers that sizes which change did not fit: those of later runs with such inputs will hardly."""
+        """Remembers that data did not fit: those of later runs with inputs of these sizes will hardly."""
         self._checked[self._key(arrays, dims)] = False
 
     def _key(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> object:
@@ -155,6 +155,7 @@ class GraphSizes(NamedTuple):
     constraints: tuple[Constraint, ...]
     symbols: tuple[str, ...]
     changing: frozenset[str]
+    may_refuse: bool
 
     def agree(self, arrays: Sequence[Array], dims: Mapping[str, int]) -> bool:
         """Returns whether inputs have their declared shapes, no tensor is too large, and all constraints hold."""
@@ -188,7 +189,9 @@ def _sizes_of(builder: ProgramBuilder, program: GraphProgram) -> GraphSizes:
     used = {s for shape in shapes for d in shape for s in symbols(d)} | program.symbols()
     used.update([s for c in constraints for s in c.symbols])
     known = tuple([shape for shape in shapes if changing.isdisjoint([s for d in shape for s in symbols(d)])])
-    return GraphSizes(tuple(builder.inputs), known, constraints, tuple(sorted(used - changing)), changing)
+    return GraphSizes(
+        tuple(builder.inputs), known, constraints, tuple(sorted(used - changing)), changing, program.may_refuse
+    )
 
 
 class SingleStep(NamedTuple):
@@ -309,12 +312,12 @@ class GraphExecutable(WithState):
         return OnlyGraph(function, step, tuple([x.shape for x in bound.arrays]), dims)
 
     def steps_beside(self, step: GraphStep) -> list[Step]:
-        """Returns the steps for runs that a graph does not fit: without sizes that change, then single operations."""
-        if not step.changes_sizes:
+        """Returns the steps for runs that a graph does not fit: those that no data decide of, or single operations."""
+        if not step.may_refuse:
             return [SingleStep(op) for op in step.operations]
         result = self._beside.get(step)
         if result is None:
-            result = self._beside[step] = _steps_of(step.operations, self._back_end, changes_sizes=False)
+            result = self._beside[step] = _steps_of(step.operations, self._back_end, follows_data=False)
         return result
 
     def steps_of(self, block: Block) -> list[Step]:
@@ -325,7 +328,7 @@ class GraphExecutable(WithState):
                 self._steps.clear()
                 self._beside.clear()
             result = self._steps[block] = _steps_of(
-                operations_of(block), self._back_end, changes_sizes=self._back_end.changes_sizes
+                operations_of(block), self._back_end, follows_data=self._back_end.follows_data
             )
         return result
 
@@ -391,13 +394,14 @@ class _BlockRunner:
         arrays = [computed(values[v], v.type) for v in step.inputs]
         results = self._results_of(step, arrays) if step.fits(arrays, self._dims) else None
         if results is None:
-            if step.changes_sizes:
-                step.refuse(arrays, self._dims)
+            before = dict(self._dims)
             for other in self._executable.steps_beside(step):
                 self._run_step(other, values)
+            if step.may_refuse:
+                step.refuse(arrays, before)
             return
         values.update(zip(step.outputs, results, strict=True))
-        if step.changes_sizes:
+        if step.may_refuse:
             introduced = dims_introduced(step.outputs, self._dims)
             self._dims.update({d.name: results[d.position].shape[d.axis] for d in introduced})
         new = [v for v, is_new in zip(step.outputs, step.graph.is_output_new, strict=True) if is_new]
@@ -473,18 +477,18 @@ def _is_plain(op: Operation) -> bool:
     return isinstance(op, Op) and op.has_trait(Pure) and not op.regions and not is_control(op)
 
 
-def _steps_of(operations: Sequence[Operation], back_end: BackEnd, *, changes_sizes: bool) -> list[Step]:
+def _steps_of(operations: Sequence[Operation], back_end: BackEnd, *, follows_data: bool) -> list[Step]:
     """Returns the steps of the operations of a block: as many operations as possible together."""
     out: list[Step] = []
     pending: list[Operation] = []
-    builder = ProgramBuilder(back_end.missing, changes_sizes=changes_sizes)
+    builder = ProgramBuilder(back_end.missing, follows_data=follows_data)
     for op in operations:
         try:
             builder.add(op)
             pending.append(op)
         except NotAKernel:
             out += [*_together(builder, pending, back_end), SingleStep(op)]
-            builder, pending = ProgramBuilder(back_end.missing, changes_sizes=changes_sizes), []
+            builder, pending = ProgramBuilder(back_end.missing, follows_data=follows_data), []
     return [*out, *_together(builder, pending, back_end)]
 
 
@@ -496,15 +500,15 @@ def _together(builder: ProgramBuilder, operations: Sequence[Operation], back_end
         # Sizes that the program gives to results are known from these alone.
         sized = [op.results[d.position] for op in operations for d in defined_dims(op) if d.name in builder.changing()]
         outputs = list(dict.fromkeys([*outputs, *sized]))
-    if not outputs:
+    if not outputs and not any(isinstance(op, core.Require) for op in inside):
         return []
     for v in outputs:
         builder.output(v)
     program = builder.program()
     sizes = _sizes_of(builder, program)
     prepared = back_end.prepare(program)
-    if prepared is None and sizes.changing:
-        return _steps_of(operations, back_end, changes_sizes=False)
+    if prepared is None and sizes.may_refuse:
+        return _steps_of(operations, back_end, follows_data=False)
     if prepared is None:
         return [SingleStep(op) for op in operations]
     return [GraphStep(operations, prepared, outputs, sizes)]

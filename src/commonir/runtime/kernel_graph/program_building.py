@@ -26,6 +26,7 @@ from commonir.runtime.kernel_graph.control import (
     Loop,
     Part,
     ReadSizes,
+    Requirement,
     Slice,
     State,
     changing_sizes,
@@ -52,11 +53,11 @@ def yielded(block: Block) -> tuple[Value, ...]:
 
 
 class ProgramBuilder(GraphBuilder):
-    """Adds operations to a program, with loops whose sizes change only if the back end `changes_sizes`."""
+    """Adds operations to a program. Data decide of sizes, and of what is required, only if the back end says so."""
 
-    def __init__(self, missing: Missing = lambda _: "", *, changes_sizes: bool = False) -> None:
+    def __init__(self, missing: Missing = lambda _: "", *, follows_data: bool = False) -> None:
         super().__init__(missing)
-        self._changes_sizes = changes_sizes
+        self._follows_data = follows_data
         self._parts: list[Part] = [self.graph]
         self._outputs: list[str] = []
         self._depth = 0
@@ -95,6 +96,9 @@ class ProgramBuilder(GraphBuilder):
     def add(self, op: Operation) -> None:
         """Adds an operation. Raises: NotAKernel; then nothing added before reads what was added."""
         sized = self._sized_by_data(op)
+        if isinstance(op, core.Require) and self._follows_data:
+            self._add_part(Requirement(self._stored(op.condition)))
+            return
         if sized is None and not isinstance(op, core.Scan | core.While | core.If):
             super().add(op)
             return
@@ -130,7 +134,7 @@ class ProgramBuilder(GraphBuilder):
 
     def _sized_by_data(self, op: Operation) -> SizedByData | None:
         """Returns the kernel of an operation of whose sizes data decide, which reads its operands by their names."""
-        if not self._changes_sizes or not isinstance(op, Op) or op.form is not Form.ALGORITHM or op.regions:
+        if not self._follows_data or not isinstance(op, Op) or op.form is not Form.ALGORITHM or op.regions:
             return None
         if type(op).sized_by_data is Op.sized_by_data:
             return None
@@ -254,7 +258,7 @@ class ProgramBuilder(GraphBuilder):
         Raises: NotAKernel when types change otherwise.
         """
         block, count = op.body.block, len(op.initial)
-        if isinstance(op, core.While) and self._changes_sizes:
+        if isinstance(op, core.While) and self._follows_data:
             return 0, loop_sizes(op, yielded(block))
         given, lengths = yielded(block), [spec_of(v).shape[0] for v in sequences]
         self._require([Constraint(n, "==", lengths[0], "length of a sequence") for n in lengths[1:] if n != lengths[0]])

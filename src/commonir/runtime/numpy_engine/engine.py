@@ -55,7 +55,7 @@ class NumpyExecutable(GraphExecutable):
 class NumpyCalls:
     """Plans graphs as numpy calls; see `BackEnd`. A plan is for fixed sizes."""
 
-    changes_sizes = False
+    follows_data = False
 
     def __init__(self, memory_limit_bytes: int | None) -> None:
         self._limit = memory_limit_bytes
