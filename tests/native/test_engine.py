@@ -173,6 +173,21 @@ def test_a_kernel_without_machine_code_runs_alone_between_compiled_graphs() -> N
     ]
 
 
+def test_a_product_of_gathered_rows_has_tiles() -> None:
+    w = normal(20, 30)
+    module = program(
+        lambda x, at: core.relu(core.matmul(core.gather(x, at, 0), constant(w))),
+        {"x": TensorType(f32, (9, 20)), "at": TensorType(i64, (12,))},
+    )
+    graph = graph_of(module)
+    assert graph is not None
+    product = graph.nodes[graph.outputs[0]]
+    assert not any(isinstance(p, Expr) for a in product.accesses for p in a.at)
+    x, at = normal(9, 20), RANDOM.integers(0, 9, 12)
+    (actual,) = ENGINE.prepare(module).run({"x": x, "at": at}).values()
+    np.testing.assert_allclose(actual, np.maximum(x[at] @ w, 0), rtol=1e-5, atol=1e-5)
+
+
 def test_a_position_outside_of_a_tensor_is_an_error() -> None:
     module = program(lambda x, at: core.gather(x, at, 0), {"x": TensorType(f32, (3, 20)), "at": TensorType(i64, (4,))})
     executable = ENGINE.prepare(module)

@@ -223,10 +223,12 @@ def kept_boxes(boxes: Floats, scores: Floats, groups: Array | None, threshold: f
     The best boxes that are left are decided some at a time, and then take away all others at once.
     """
     xp = boxes.__array_namespace__()
-    overlaps = _Overlaps(boxes.astype(xp.float32), groups, threshold)
     kept = xp.zeros(scores.shape, bool)
-    order = xp.argsort(-scores.astype(xp.float32), kind="stable")
-    left = order[scores[order] != -xp.inf]
+    candidates = xp.flatnonzero(scores != -xp.inf)
+    order = candidates[xp.argsort(-scores[candidates].astype(xp.float32), kind="stable")]
+    of_order = None if groups is None else groups[order]
+    overlaps = _Overlaps(boxes[order].astype(xp.float32), of_order, threshold)
+    left = xp.arange(len(order))
     while len(left) and most:
         first, left = left[:_DECIDED_AT_ONCE], left[_DECIDED_AT_ONCE:]
         away = overlaps.between(first, first)
@@ -235,7 +237,7 @@ def kept_boxes(boxes: Floats, scores: Floats, groups: Array | None, threshold: f
             if stays[n]:
                 stays[n + 1 :] &= ~away[n, n + 1 :]
         best = first[stays][:most]
-        kept[best] = True
+        kept[order[best]] = True
         most -= len(best)
         if len(left) and most:
             left = left[~overlaps.between(best, left).any(0)]

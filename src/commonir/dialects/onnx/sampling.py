@@ -104,6 +104,14 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
         return core.cast(core.dims((size,), i64, True), element_of(like))
 
 
+def _by_class_and_score(found: Value, scores: Value, classes: int) -> Value:
+    """Rows of image, class and box, in this order of image and class, and then by descending score."""
+    found = core.gather(found, core.argsort(scores, 0, True), 0)
+    image, number, _ = [core.squeeze(v, (1,)) for v in core.split(found, 1, (1, 1, 1))]
+    place = core.add(core.mul(image, core.scalar(classes, i64)), number)
+    return core.gather(found, core.argsort(place, 0), 0)
+
+
 class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset10 opset11"):
     """Non-maximum suppression: indices (batch, class, box) of the selected boxes, by descending score within each
     class; a box suppresses those of its class whose overlap (IoU) with it exceeds a threshold.
@@ -140,6 +148,10 @@ class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset10 op
         known = None if max_output_boxes_per_class is None else known_dims(max_output_boxes_per_class)
         most = known[0] if known and isinstance(known[0], int) and known[0] > 0 else None
         kept = core.non_max_suppression(core.reshape(given, (*rows, 4)), best, threshold, most=most)
+        if most is not None and isinstance(classes, int):
+            # Sorting those that are kept takes less than sorting all.
+            found = core.non_zero(core.reshape(kept, (n, classes, count)))
+            return _by_class_and_score(found, core.gather_nd(core.reshape(best, (n, classes, count)), found), classes)
         order = core.argsort(best, 1, True)
         taken = core.gather_elements(kept, order, 1)
         if most is None:

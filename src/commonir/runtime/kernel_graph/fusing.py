@@ -126,7 +126,9 @@ def _may_be_fused(graph: KernelGraph, producer: KernelNode, node: KernelNode, fu
     if producer.has_joins or producer.is_update or not all(is_fusible(a, producer.kernel) for a in accesses):
         return False
     if producer.is_view:
-        if _is_bent(producer) and contraction_of(node, graph.constants) is not None:
+        # Tables of constants are read by products that decode them.
+        is_even = not _is_bent(producer) and (graph.is_constant(producer) or not _gathers(producer))
+        if not is_even and contraction_of(node, graph.constants) is not None:
             return False
         inside = max([len(a.tensor.steps) for a in producer.accesses], default=0)
         return inside + max([len(a.tensor.steps) for a in accesses], default=0) <= MOST_VIEWS
@@ -161,6 +163,11 @@ def _is_bent(view: KernelNode) -> bool:
         or any(maxima_in(p) for p in a.at if not isinstance(p, Expr))
         for a in view.accesses
     )
+
+
+def _gathers(view: KernelNode) -> bool:
+    """Returns whether a view reads at positions from data."""
+    return any(isinstance(p, Expr) for a in view.accesses for p in a.at)
 
 
 def _largest(graph: KernelGraph, node: KernelNode) -> int:
