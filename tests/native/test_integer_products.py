@@ -19,6 +19,7 @@ from commonir.ir.types import ElementType, TensorType, f32, i8, i32, u8
 from commonir.llvm.compiler import host_target
 from commonir.llvm.target import Target
 from commonir.native.graph_code import code_of
+from commonir.notation import Fold, walk
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 
@@ -128,6 +129,31 @@ def test_dequantized_factors_are_multiplied_as_integers(is_read_again: bool, wid
     products = y @ (w * scales.astype(np.float64))
     np.testing.assert_allclose(actual, products + y if is_read_again else np.maximum(products, 0), rtol=1e-6, atol=1e-5)
     assert has_integer_instructions(graph, target)
+
+
+@pytest.mark.parametrize("width", available_widths())
+@pytest.mark.parametrize("channels", [8, 16])
+def test_dequantized_groups_are_multiplied_as_floats(channels: int, width: Width) -> None:
+    x, w = integers(u8, 1, 4 * channels, 9, 11), integers(i8, 4 * channels, channels, 3, 3)
+    ones = integers(i8, 4 * channels, 4 * channels, 1, 1)
+
+    def build(v: Value) -> Value:
+        filters = core.dequantize(constant(w, i8), core.scalar(0.02, f32), None)
+        y = core.conv(v, core.dequantize(constant(ones, i8), core.scalar(0.01, f32), None))
+        return core.conv(y, filters, pads=((1, 1), (1, 1)), groups=4)
+
+    def dequantized(v: Value) -> Value:
+        return build(core.dequantize(v, core.scalar(0.03, f32), constant(np.array(120), u8)))
+
+    graph = graph_of(program(dequantized, {"x": TensorType(u8, x.shape)}))
+    assert graph is not None
+    folds = [e.dtype for node in graph.nodes.values() for e in walk(node.kernel.body) if isinstance(e, Fold)]
+    assert folds == [i32, f32]
+    (actual,) = run_guarded(graph, of_width(host_target(), width), dict.fromkeys(graph.inputs, x), {}, "after")
+    y = convolved((x.astype(np.float64) - 120) * 0.03, ones * 0.01, 0, 1)
+    parts = zip(np.split(y, 4, 1), np.split(w * 0.02, 4), strict=True)
+    expected = np.concatenate([convolved(a, b, 1, 1) for a, b in parts], 1)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=2e-6 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("width", available_widths())

@@ -36,6 +36,7 @@ from commonir.notation import (
 from commonir.runtime.kernel_graph.contraction import is_stored, summed_products
 from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, TensorSpec
 from commonir.runtime.kernel_graph.integer_ranges import IntegerRanges
+from commonir.symbolic import names
 
 MOST = (1 << 31) - 1
 """The largest sum of integers."""
@@ -163,10 +164,20 @@ def _product_of(
             right = _scaled(factor)
             if right is None or (right.scale is not None and not set(fold.over).isdisjoint(free(right.scale))):
                 return None
+            if _is_in_groups(left, factor, fold, node):
+                return None
             terms = prod([n if isinstance(n, int) else MOST for n in [node.extents[i] for i in fold.over]])
             largest = LARGEST_TERM * terms * ranges.of(right.integers).magnitude
             return _Product(fold, left, right) if largest <= MOST else None
     return None
+
+
+def _is_in_groups(left: Access, right: Expr, fold: Fold, node: KernelNode) -> bool:
+    """Returns whether a sum has the channels of a group, as in a grouped convolution: such are multiplied as floats."""
+    batch = {i for i in free(right) if i in free(left) and i not in fold.over}
+    summed = {i for i in fold.over if node.extents[i] != 1}
+    positions = [set(names(p)) for p in left.at if not isinstance(p, Expr)]
+    return any(batch & used and summed & used for used in positions)
 
 
 class _Replacement:
