@@ -83,6 +83,27 @@ def test_one_compilation_serves_all_sizes() -> None:
     assert executable.steps_of(module.main.body) is steps
 
 
+def test_constants_are_multiplied_by_rows_of_symbolic_lengths() -> None:
+    w = normal(12, 9)
+    half = normal(12, 9).astype(np.float16)
+
+    def build(x: Value, y: Value) -> list[Value]:
+        z = core.concat([x, y], 1)
+        return [core.matmul(z, constant(w)), core.matmul(z, core.cast(constant(half), f32))]
+
+    a, b = symbol("a"), symbol("b")
+    module = program(build, {"x": TensorType(f32, (5, a)), "y": TensorType(f32, (5, b))})
+    executable = ENGINE.prepare(module)
+    for length in (3, 11):
+        x, y = normal(5, length), normal(5, 12 - length)
+        z = np.concatenate([x, y], 1)
+        product, half_product = executable.run({"x": x, "y": y}).values()
+        np.testing.assert_allclose(product, z @ w, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(half_product, z @ half.astype(np.float32), rtol=1e-5, atol=1e-5)
+    with pytest.raises(DiagnosticError, match="expected 12"):
+        executable.run({"x": normal(5, 3), "y": normal(5, 3)})
+
+
 def test_sizes_may_have_the_names_of_indices() -> None:
     n, k = symbol("n"), symbol("k")
     types = {"x": TensorType(f32, (n, k)), "y": TensorType(f32, (2, k, n, 32))}

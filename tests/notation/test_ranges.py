@@ -89,6 +89,12 @@ def test_matmul_needs_equal_inner_dimensions() -> None:
         ranges(kernels.matmul((3, 4), (5, 6)))
 
 
+def test_a_number_is_the_range_of_an_index_that_also_reads_a_symbol() -> None:
+    product = kernels.matmul((3, N), (5, 4))
+    assert ranges(product)[0]["k"] == 5
+    assert constraints(product) == ("N == 5 (index k over axis 0 of b)",)
+
+
 def test_concatenation_adds_sizes() -> None:
     assert shape(kernels.concat(((N, 2), (N, 3), (N, M)), 1)) == (N, M + 5)
     assert constraints(kernels.concat(((N, 2), (M, 3)), 1)) == ("N == M (index i0 over axis 0 of x1)",)

@@ -492,8 +492,9 @@ class _NodeWriter:
 
     def _is_packed(self, plan: Plan) -> bool:
         """Returns whether the right factor is read in panels: constants are, but batches that are read in place."""
-        is_constant = plan.right.name in self._graph.constants
-        return is_constant and (not plan.right_batch or plan.right.steps[plan.column] != 1)
+        if plan.right.name not in self._graph.constants or any(not isinstance(d, int) for d in plan.right_form):
+            return False
+        return not plan.right_batch or plan.right.steps[plan.column] != 1
 
     def _packed(self, plan: Plan, tile: Tile) -> LlvmValue:
         """Returns the pointer to a constant factor in panels."""

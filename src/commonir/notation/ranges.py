@@ -128,6 +128,8 @@ class _Ranges:
             relation: Relation = "<=" if i in self.explicit else "=="
             why = lambda: f"index {i} over axis {axis} of {tensor.name}"  # noqa: E731
             self.constraints += require(self.known[i], relation, n, why)
+            if relation == "==" and isinstance(n, int):
+                self.known[i] = n  # engines know how constants lie in memory, so numbers are better than symbols
 
     def join(self, e: Join) -> bool:
         """Infers the range of the index of a join, the sum of those of its pieces; returns whether all reads are

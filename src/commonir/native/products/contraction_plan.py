@@ -237,9 +237,10 @@ def _plan(
 
 def _with_stored(plan: Plan, right: Expr, constants: Mapping[str, Array], target: Target) -> Plan | None:
     """Returns a plan that reads the right factor as it is stored; None where that does not pay."""
-    if any(i in plan.right.steps for i in plan.batch):
-        return None
     extents = plan.kernel.extents
+    is_one_matrix = not any(i in plan.right.steps for i in plan.batch)
+    if not is_one_matrix or any(not isinstance(extents[i], int) for i in (*plan.sums, plan.column)):
+        return None
     has_one_row = all(extents[i] == 1 for i in plan.rows)
     stored = stored_factor(right, plan.sums, plan.column, extents, target, constants, has_one_row=has_one_row)
     return None if stored is None else plan._replace(stored=stored)
