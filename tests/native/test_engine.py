@@ -104,6 +104,22 @@ def test_constants_are_multiplied_by_rows_of_symbolic_lengths() -> None:
         executable.run({"x": normal(5, 3), "y": normal(5, 3)})
 
 
+def test_addresses_of_more_symbols_than_an_expression_may_have_run_uncompiled() -> None:
+    a, b = ([symbol(f"{name}{n}") for n in range(11)] for name in "ab")
+    types = {f"x{n}": TensorType(f32, (4, a[n], b[n])) for n in range(11)}
+
+    def build(*inputs: Value) -> Value:
+        rows = core.concat([core.reduce_sum(x, (2,), keep_dims=True) for x in inputs], 1)
+        columns = core.concat([core.reduce_sum(x, (1,), keep_dims=True) for x in inputs], 2)
+        return core.exp(core.pad(core.add(rows, columns), (1, 1, 1), (1, 1, 1)))
+
+    inputs = {f"x{n}": normal(4, 1 + n % 2, 1 + n % 3) for n in range(11)}
+    (actual,) = ENGINE.prepare(program(build, types)).run(inputs).values()
+    rows = np.concatenate([x.sum(2, keepdims=True) for x in inputs.values()], 1)
+    columns = np.concatenate([x.sum(1, keepdims=True) for x in inputs.values()], 2)
+    np.testing.assert_allclose(actual, np.exp(np.pad(rows + columns, 1)), rtol=1e-5)
+
+
 def test_sizes_may_have_the_names_of_indices() -> None:
     n, k = symbol("n"), symbol("k")
     types = {"x": TensorType(f32, (n, k)), "y": TensorType(f32, (2, k, n, 32))}

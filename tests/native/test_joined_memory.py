@@ -133,3 +133,19 @@ def test_a_result_of_the_program_has_memory_of_its_own() -> None:
     actual = NATIVE.prepare(module).run(inputs)
     for name, array in expected.items():
         np.testing.assert_allclose(actual[name], array, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_tensors_of_symbolic_sizes_are_joined_along_any_axis(axis: int) -> None:
+    names = ("a", "b", "c")
+    types = {x: TensorType(f32, (*[symbol(x) if k == axis else k + 3 for k in range(3)], 6)) for x in names}
+
+    def build(*inputs: Value) -> Value:
+        joined = core.concat([core.reduce_sum(x, (3,)) for x in inputs], axis)
+        return core.sub(joined, core.reduce_max(joined, (0, 1, 2), keep_dims=True))
+
+    sizes = [[n if k == axis else k + 3 for k in range(3)] for n in (2, 5, 1)]
+    inputs = {x: RANDOM.standard_normal((*n, 6)).astype(np.float32) for x, n in zip(names, sizes, strict=True)}
+    joined = np.concatenate([x.sum(3) for x in inputs.values()], axis)
+    (actual,) = NATIVE.prepare(program(build, types)).run(inputs).values()
+    np.testing.assert_allclose(actual, joined - joined.max(), rtol=1e-5, atol=1e-5)

@@ -87,6 +87,11 @@ def test_order_is_proven_through_floors_and_extremes() -> None:
 def test_division_cancels_what_it_can() -> None:
     assert floor_div(6 * N * M, 3 * N) == 2 * M
     assert floor_div((N + 1) * (M + 2), N + 1) == M + 2
+    rounded = 16 * N * floor_div(M + 3, 4) * floor_div(H + 3, 4)  # written with remainders, not with floors
+    assert floor_div(rounded, 16 * N) == floor_div(M + 3, 4) * floor_div(H + 3, 4)
+    assert floor_div(rounded, N * floor_div(rounded, 16 * N)) == 16
+    assert floor_div(rounded - 3, 16) == N * floor_div(M + 3, 4) * floor_div(H + 3, 4) - 1
+    assert modulo(rounded, 16) == 0
     assert floor_div(floor_div(N, 2), 3) == floor_div(N, 6)
     assert floor_div(floor_div(N, 2) + 1, 3) == floor_div(N + 2, 6)
     assert floor_div(N, N + 1) == 0

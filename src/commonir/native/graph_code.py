@@ -67,7 +67,7 @@ from commonir.runtime.kernel_graph.graph import KernelGraph, KernelNode, Strips,
 from commonir.runtime.kernel_graph.joined_memory import pieces_to_compute
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of, memory_dtype
 from commonir.runtime.kernel_graph.loop_kernel import LoopKernel, simplified, vector_axis
-from commonir.symbolic import Dim, names
+from commonir.symbolic import Dim, names, symbols
 
 Array = NDArray[Any]
 
@@ -349,7 +349,10 @@ class _NodeWriter:
         self._checks = writer.checks
         self._numbers = writer.numbers
         self._integer_terms = writer.integer_terms
-        self.symbols = sorted(node.symbols())
+        # A part of a joined tensor has the steps of the whole, whose sizes need not be those of the kernel.
+        places = [self._layouts[name] for name in _operands(node) if name not in self._graph.constants]
+        steps = [d for place in places for d in (*place.strides, place.offset)]
+        self.symbols = sorted(node.symbols().union(*map(symbols, steps)))
         self.function = Function(writer.module, "NAME", [POINTER, POINTER, I64, I64, *[I64] * len(self.symbols)])
         writer.module.functions.pop()
         self._faults, scratch, first, last, *sizes = self.function.arguments

@@ -33,17 +33,24 @@ def is_fusible(access: Access, producer: Kernel) -> bool:
     )
 
 
-def fuse(consumer: Kernel, producers: Mapping[str, Kernel], known: Mapping[str, Dim] | None = None) -> Kernel:
+def fuse(
+    consumer: Kernel,
+    producers: Mapping[str, Kernel],
+    known: Mapping[str, Dim] | None = None,
+    *,
+    are_checked: bool = False,
+) -> Kernel:
     """Returns the consumer with every read of a producer's result replaced by the expression that defines it.
 
     `producers` are kernels by the name under which the consumer (or another producer) reads their result; `known` are
     extents of the consumer that are known from elsewhere; a producer has its own (`where`). The result has an explicit
     extent for every index, because the reads that determined them may be gone, and the constraints of all kernels.
-    Indices of producers are renamed to be distinct.
+    Indices of producers are renamed to be distinct. Kernels that `are_checked` have explicit extents for all indices,
+    and their constraints are known: proving again that reads stay inside takes minutes where positions are long.
     Raises: NotationError when a read cannot be replaced (see `is_fusible`), or producers read each other in a cycle.
     """
-    extents, constraints = ranges(consumer, known)
-    fusion = _Fusion(producers, extents)
+    extents, constraints = (dict(consumer.extents), ()) if are_checked else ranges(consumer, known)
+    fusion = _Fusion(producers, extents, are_checked=are_checked)
     body = fusion.expanded(with_extents(consumer.body, extents), ())
     mentioned = {*free(body), *(n for a in consumer.axes for n in names(a)), *_bound(body)}
     declared = tuple((n, v) for n, v in fusion.extents.items() if n in mentioned)
@@ -70,8 +77,9 @@ def with_extents(e: Expr, extents: Mapping[str, Dim]) -> Expr:
 class _Fusion:
     """Inlines producers, with separate names of bound indices for each."""
 
-    def __init__(self, producers: Mapping[str, Kernel], extents: Mapping[str, Dim]) -> None:
+    def __init__(self, producers: Mapping[str, Kernel], extents: Mapping[str, Dim], *, are_checked: bool) -> None:
         self.producers = producers
+        self.are_checked = are_checked
         self.extents = dict(extents)
         self.constraints: list[Constraint] = []
         self.ready: dict[str, Kernel] = {}
@@ -102,7 +110,7 @@ class _Fusion:
         """Returns the producer with fresh index names and its own reads replaced; cached by name."""
         result = self.ready.get(name)
         if result is None:
-            extents, constraints = ranges(producer)
+            extents, constraints = (dict(producer.extents), ()) if self.are_checked else ranges(producer)
             self.constraints += constraints
             self.shapes[name] = shape_of(producer, extents)
             fresh: dict[str, str] = {}

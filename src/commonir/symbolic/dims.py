@@ -388,8 +388,11 @@ def _expand_floor(m: Monomial, c: int, floor: Floor) -> Dim | None:
 def _split(a: Dim, b: Dim) -> tuple[Dim, Dim]:
     """Returns `q` and `r` of `a = q * b + r`: `q` has the terms that `b` divides (exactly, if it has several terms)."""
     if isinstance(b, int):
-        q = {m: c // b for m, c in terms_of(a).items() if c % b == 0 or not m}
-        r = {m: c % b if not m else c for m, c in terms_of(a).items() if c % b}
+        terms = terms_of(a)
+        if any(c % b for m, c in terms.items() if m):
+            terms = _rounded(terms)
+        q = {m: c // b for m, c in terms.items() if c % b == 0 or not m}
+        r = {m: c % b if not m else c for m, c in terms.items() if c % b}
         return normal(q), normal(r)
     if a == b:
         return 1, 0
@@ -399,15 +402,21 @@ def _split(a: Dim, b: Dim) -> tuple[Dim, Dim]:
     ((mono, coefficient),) = b.terms.items()
     taken: Terms = {}
     left: Terms = {}
-    # A multiple of a floor is written as the rounded expression minus the remainder.
-    has_floor = any(isinstance(f, Floor) for f in mono)
-    for m, c in (regrouped(terms_of(a)) if has_floor else terms_of(a)).items():
+    may_be_rounded = coefficient > 1 or any(isinstance(f, Floor) for f in mono)
+    for m, c in (_rounded(terms_of(a)) if may_be_rounded else terms_of(a)).items():
         rest = without(m, mono)
         if rest is None or c % coefficient:
             left[m] = c
         else:
             taken[rest] = c // coefficient
     return normal(taken), normal(left)
+
+
+def _rounded(terms: Terms) -> Terms:
+    """Returns the terms with products of multiples of floors, which are written as differences to remainders."""
+    while (again := regrouped(terms)) is not terms:
+        terms = again
+    return terms
 
 
 def _leading(x: DimExpr) -> Monomial:

@@ -51,6 +51,7 @@ from commonir.runtime.kernel_graph.graph import (
     known_count,
 )
 from commonir.runtime.kernel_graph.lane_positions import LARGEST, position_magnitudes
+from commonir.runtime.kernel_graph.views import has_long_address
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, plain, plain_symbol, symbols
 
@@ -255,7 +256,10 @@ class GraphBuilder:
         return name
 
     def _require_positions(self, operation: str, node: KernelNode) -> None:
-        """Requires that positions have 32 bits. Raises: NotAKernel if some do not."""
+        """Requires that positions have 32 bits. Raises: NotAKernel if some do not, or if addresses are long."""
+        own = Tensor(node.name, node.spec.shape, node.spec.element)[node.kernel.axes]
+        if any(has_long_address(a) for a in (own, *node.accesses)):
+            raise NotAKernel(f"{operation}: addresses are long expressions of symbols")
         for d in dict.fromkeys(position_magnitudes(node.kernel, node.extents)):
             if not isinstance(d, int):
                 self._require([Constraint(d, "<=", LARGEST, "the largest position")])

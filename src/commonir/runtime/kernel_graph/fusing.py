@@ -25,7 +25,6 @@ from commonir.notation import (
     free,
     fuse,
     is_fusible,
-    ranges,
     replace_accesses,
     walk,
 )
@@ -33,7 +32,7 @@ from commonir.runtime.interpreter.evaluation import may_exceed_bits, rounds_to_h
 from commonir.runtime.kernel_graph.contraction import contraction_of, summed_products
 from commonir.runtime.kernel_graph.gathering import decode_where_gathered
 from commonir.runtime.kernel_graph.graph import MAX_ENTRY, KernelGraph, KernelNode, known_count
-from commonir.runtime.kernel_graph.views import plainly_resolved
+from commonir.runtime.kernel_graph.views import has_long_address, plainly_resolved
 from commonir.runtime.limits import OutOfRange
 from commonir.symbolic import Dim, element_count, maxima_in, plain
 
@@ -114,10 +113,13 @@ def fused_kernel(node: KernelNode, producers: Mapping[str, KernelNode]) -> tuple
     """Returns the kernel of a node that computes what others do itself, with its extents; None if there is none."""
     kernels = {n: Kernel(p.kernel.axes, p.kernel.body, tuple(p.extents.items())) for n, p in producers.items()}
     try:
-        kernel = fuse(Kernel(node.kernel.axes, node.kernel.body, tuple(node.extents.items())), kernels)
-        extents, _ = ranges(kernel)
+        own = Kernel(node.kernel.axes, node.kernel.body, tuple(node.extents.items()))
+        kernel = fuse(own, kernels, are_checked=True)
     except NotationError:
         return None
+    if any(has_long_address(e) for e in walk(kernel.body) if isinstance(e, Access)):
+        return None
+    extents = dict(kernel.extents)
     return Kernel(kernel.axes, replace_accesses(kernel.body, lambda a: plainly_resolved(a, extents))), extents
 
 
