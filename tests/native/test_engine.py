@@ -88,7 +88,7 @@ def test_constants_are_multiplied_by_rows_of_symbolic_lengths() -> None:
     half = normal(12, 9).astype(np.float16)
 
     def build(x: Value, y: Value) -> list[Value]:
-        z = core.concat([x, y], 1)
+        z = core.concat((x, y), 1)
         return [core.matmul(z, constant(w)), core.matmul(z, core.cast(constant(half), f32))]
 
     a, b = symbol("a"), symbol("b")
@@ -109,8 +109,8 @@ def test_addresses_of_more_symbols_than_an_expression_may_have_run_uncompiled() 
     types = {f"x{n}": TensorType(f32, (4, a[n], b[n])) for n in range(11)}
 
     def build(*inputs: Value) -> Value:
-        rows = core.concat([core.reduce_sum(x, (2,), keep_dims=True) for x in inputs], 1)
-        columns = core.concat([core.reduce_sum(x, (1,), keep_dims=True) for x in inputs], 2)
+        rows = core.concat(tuple([core.reduce_sum(x, (2,), keep_dims=True) for x in inputs]), 1)
+        columns = core.concat(tuple([core.reduce_sum(x, (1,), keep_dims=True) for x in inputs]), 2)
         return core.exp(core.pad(core.add(rows, columns), (1, 1, 1), (1, 1, 1)))
 
     inputs = {f"x{n}": normal(4, 1 + n % 2, 1 + n % 3) for n in range(11)}

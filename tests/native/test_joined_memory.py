@@ -141,7 +141,7 @@ def test_tensors_of_symbolic_sizes_are_joined_along_any_axis(axis: int) -> None:
     types = {x: TensorType(f32, (*[symbol(x) if k == axis else k + 3 for k in range(3)], 6)) for x in names}
 
     def build(*inputs: Value) -> Value:
-        joined = core.concat([core.reduce_sum(x, (3,)) for x in inputs], axis)
+        joined = core.concat(tuple([core.reduce_sum(x, (3,)) for x in inputs]), axis)
         return core.sub(joined, core.reduce_max(joined, (0, 1, 2), keep_dims=True))
 
     sizes = [[n if k == axis else k + 3 for k in range(3)] for n in (2, 5, 1)]
