@@ -20,6 +20,7 @@ from commonir.llvm.compiler import host_target
 from commonir.native.compiling import constants_of
 from commonir.native.graph_code import code_of
 from commonir.runtime.kernel_graph.layouts import assign_layouts
+from commonir.symbolic import Dim, symbol
 
 from tests.native.graphs import Width, available_widths, graph_of, of_width, run_guarded
 from tests.oracles import require_package
@@ -62,6 +63,7 @@ def transposed_convolved(x: Array, w: Array, stride: int, pad: int, dilation: in
 
 @pytest.mark.fast_every(5)
 @pytest.mark.parametrize("width", available_widths())
+@pytest.mark.parametrize("is_symbolic", [False, True])
 @pytest.mark.parametrize(
     ("shape", "filters", "pad", "stride"),
     [
@@ -78,7 +80,7 @@ def transposed_convolved(x: Array, w: Array, stride: int, pad: int, dilation: in
     ],
 )
 def test_windows_of_three_agree_with_sums(
-    shape: tuple[int, ...], filters: int, pad: int, stride: int, width: Width
+    shape: tuple[int, ...], filters: int, pad: int, stride: int, is_symbolic: bool, width: Width
 ) -> None:
     x, w, b, other = normal(*shape), normal(filters, shape[1], 3, 3), normal(filters), normal(filters, 1, 1)
     pads = ((pad, pad), (pad, pad))
@@ -87,20 +89,23 @@ def test_windows_of_three_agree_with_sums(
         y = core.conv(v, constant(w), constant(b), strides=(stride, stride), pads=pads)
         return core.add(core.relu(y), constant(other))
 
-    graph = graph_of(program(made, {"x": TensorType(f32, x.shape)}))
+    batch = symbol("batch") if is_symbolic else shape[0]
+    graph = graph_of(program(made, {"x": TensorType(f32, (batch, *x.shape[1:]))}))
     assert graph is not None
-    (actual,) = run_guarded(graph, of_width(host_target(), width), {"in1": x}, {}, "after" if pad else "before")
+    dims = {"batch": shape[0]} if is_symbolic else {}
+    (actual,) = run_guarded(graph, of_width(host_target(), width), {"in1": x}, dims, "after" if pad else "before")
     expected = np.maximum(convolved(x, w, pad, stride) + b[:, None, None], 0) + other
     np.testing.assert_allclose(actual, expected, atol=2e-5 * np.abs(expected).max(), rtol=0)
 
 
 # For results of 28 x 28 tiles of 4 x 4 are fewest, at a stride of 2 those of 2 x 2 for 14 x 14.
+@pytest.mark.parametrize("batch", [1, symbol("batch")])
 @pytest.mark.parametrize(("size", "stride", "points"), [(28, 1, 36), (56, 2, 81), (28, 2, 25), (14, 2, 9)])
-def test_windows_of_three_are_computed_by_transformed_tiles(size: int, stride: int, points: int) -> None:
+def test_windows_of_three_are_computed_by_transformed_tiles(size: int, stride: int, points: int, batch: Dim) -> None:
     w = normal(32, 32, 3, 3)
     module = program(
         lambda v: core.conv(v, constant(w), None, strides=(stride, stride), pads=((1, 1), (1, 1))),
-        {"x": TensorType(f32, (1, 32, size, size))},
+        {"x": TensorType(f32, (batch, 32, size, size))},
     )
     graph = graph_of(module)
     assert graph is not None

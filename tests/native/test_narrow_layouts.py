@@ -17,6 +17,7 @@ from commonir.ir.types import TensorType, f32
 from commonir.llvm.compiler import host_target
 from commonir.native.narrow_layouts import LEAST_ROWS
 from commonir.runtime.kernel_graph import running_maximum, strips
+from commonir.symbolic import symbol
 
 from tests.native.graphs import GuardedCode, graph_of
 from tests.native.guarded_memory import Side
@@ -70,6 +71,24 @@ def test_what_only_products_read_is_rounded_once(rows: int, terms: int, columns:
     inside = np.maximum(rounded(x) @ rounded(w), 0)
     np.testing.assert_allclose(result, np.maximum(rounded(inside) @ rounded(v), 0), rtol=2e-2, atol=2e-2)
     assert narrow == ["core.relu"]
+
+
+def test_any_number_of_rows_is_multiplied_as_pairs() -> None:
+    x, w, v = normal(7, 40, 32), normal(32, 32), normal(32, 48)
+
+    def build(x: Value) -> tuple[Value, Value]:
+        h = core.relu(x)
+        return core.add(core.matmul(h, constant(w)), h), core.matmul(h, constant(v))
+
+    graph = graph_of(program(build, {"x": TensorType(f32, (symbol("batch"), symbol("steps"), 32))}))
+    assert graph is not None
+    code = GuardedCode(graph, TARGET)
+    first, second = code.run(dict.fromkeys(graph.inputs, x), {"batch": 7, "steps": 40}, "after")
+    h = np.maximum(x.astype(np.float64), 0)
+    np.testing.assert_allclose(first, rounded(h) @ rounded(w) + h, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(second, rounded(h) @ rounded(v), rtol=1e-5, atol=1e-4)
+    # One copy for both.
+    assert [layout.is_narrow for layout in code.layouts.values()].count(True) == 1
 
 
 def test_what_others_read_too_is_not_rounded() -> None:

@@ -6,6 +6,7 @@ pairs of neighbouring terms, as constants are packed: in attention, those are ke
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from commonir.base.tuples import NamedTuple
@@ -13,7 +14,7 @@ from commonir.ir.types import bf16, f32
 from commonir.llvm.target import Target
 from commonir.native.kernels.strip_code import layouts_of_parts
 from commonir.native.products.contraction_plan import ordered_factors, plans_of
-from commonir.native.products.pair_products import LEAST_TERMS, multiplies_in_place, multiplies_pairs
+from commonir.native.products.pair_products import LEAST_TERMS, multiplies_in_place, multiplies_pairs, uses_pairs
 from commonir.native.products.winograd_code import winograd_plan
 from commonir.notation import Access, Apply, Expr, Fold, Join, Kernel, Tensor, free, index, put, reading, replace
 from commonir.runtime.kernel_graph.contraction import summed_products
@@ -65,8 +66,13 @@ def use_narrow_numbers(graph: KernelGraph, layouts: dict[str, MemoryLayout], tar
     wanted = {left.tensor.name for left in lefts.values() if left is not None}
     for name in wanted - others:
         _narrow(graph, layouts, name)
-    for place in [p for node in list(graph.nodes.values()) for p in _places(node, layouts)]:
-        _copy_left_factor(graph, layouts, place)
+    places = [p for node in list(graph.nodes.values()) for p in _places(node, layouts)]
+    found = [(place, left) for place in places if (left := _left_in_place(graph, place, target)) is not None]
+    readers = Counter(left.tensor.name for _, left in found)
+    for place, left in found:
+        is_shared = readers[left.tensor.name] > 1
+        if not place.layouts[left.tensor.name].is_narrow and (is_shared or not _narrows_rows(graph, place, target)):
+            _copy_left_factor(graph, layouts, place, left)
 
 
 def _places(node: KernelNode, layouts: Mapping[str, MemoryLayout]) -> list[_KernelPlace]:
@@ -245,18 +251,24 @@ def _narrow_part(graph: KernelGraph, name: str) -> None:
         node.strips = strips._replace(inner=tuple(inner))
 
 
-def _copy_left_factor(graph: KernelGraph, layouts: dict[str, MemoryLayout], place: _KernelPlace) -> None:
-    """Copies the left factor of a product with pairs, if it does not lie as bfloat16 itself."""
-    product = _product_of(place)
-    if product is None or product.right.tensor.name in graph.constants:
-        return
-    source = product.left.tensor
-    if not place.layouts[product.right.tensor.name].is_narrow or place.layouts[source.name].is_narrow:
-        return
-    name = f"{source.name} as bfloat16"
+def _narrows_rows(graph: KernelGraph, place: _KernelPlace, target: Target) -> bool:
+    """Returns whether products narrow the rows of their left factor themselves, no element more than once."""
+    for plan in plans_of(place.part, place.layout, place.layouts, graph.constants, target):
+        if plan is None or plan.right.name not in graph.constants or not uses_pairs(plan, target):
+            return False
+        elements = known_count(graph.spec(plan.left.name).shape)
+        if known_count(map(plan.extent, (*plan.rows, *plan.sums))) > elements:
+            return False
+    return True
+
+
+def _copy_left_factor(graph: KernelGraph, layouts: dict[str, MemoryLayout], place: _KernelPlace, left: Access) -> None:
+    """Copies the left factor of products as bfloat16. What else the kernel reads of the tensor is not rounded."""
+    source = left.tensor.name
+    name = f"{source} as bfloat16"
     if name not in graph.nodes:
-        graph.add_before(place.node, copying_node(name, source.name, graph.spec(source.name)))
-        before = layouts[source.name]
-        layouts[name] = layout_of(graph.spec(source.name).shape, before.order, before.border)._replace(is_narrow=True)
-    body = reading(place.part.kernel.body, {source.name: name})
+        graph.add_before(place.node, copying_node(name, source, graph.spec(source)))
+        before = layouts[source]
+        layouts[name] = layout_of(graph.spec(source).shape, before.order, before.border)._replace(is_narrow=True)
+    body = replace(place.part.kernel.body, {left: reading(left, {source: name})})
     _replace_part(graph, place, _with_kernel(place.part, Kernel(place.part.kernel.axes, body), place.part.extents))

@@ -135,7 +135,7 @@ class StripCode:
             return
         self._call(calls[: blocks.start], symbols, places, scratch)
         with f.loop(f.integer(0), f.integer(blocks.rounds)) as n:
-            self._call(calls[blocks.start : blocks.stop], {**symbols, blocks.number: n + 1}, places, scratch)
+            self._call(calls[blocks.start : blocks.stop], {**symbols, blocks.number: n}, places, scratch)
         self._call(calls[blocks.stop :], symbols, places, scratch)
 
     def _call(

@@ -37,6 +37,7 @@ from commonir.native.products.product_tiles import (
     tile_of,
 )
 from commonir.runtime.kernel_graph.strips import even_part
+from commonir.symbolic import element_count
 
 Array = NDArray[Any]
 Matrix = tuple[tuple[float, ...], ...]
@@ -161,7 +162,7 @@ class WinogradPlan(NamedTuple):
     channel: str
 
     def count(self, name: str) -> int:
-        """Returns the range of an index."""
+        """Returns the range of an index other than those of images."""
         extent = self.plan.extent(name)
         assert isinstance(extent, int)
         return extent
@@ -170,11 +171,10 @@ class WinogradPlan(NamedTuple):
 def winograd_plan(plan: Plan, target: Target) -> WinogradPlan | None:
     """Returns how a contraction is computed by transformed tiles; None if it is not to be or that would not pay."""
     steps = plan.left.steps
-    extents = [plan.extent(i) for i in (*plan.rows, *plan.sums, plan.column)]
     windows = [i for i in plan.sums if plan.extent(i) == 3]
     if target.fast_math == "none" or plan.others:
         return None
-    if plan.batch or plan.first_column != 0 or len(windows) != 2 or not all(isinstance(n, int) for n in extents):
+    if plan.batch or plan.first_column != 0 or len(windows) != 2:
         return None
     for step in (1, 2):
         y, x = [next((r for r in plan.rows if steps[r] == steps[w] * step), None) for w in windows]
@@ -188,7 +188,7 @@ def winograd_plan(plan: Plan, target: Target) -> WinogradPlan | None:
     channel, (window_y, window_x) = channels[0], windows
     sizes = [n for n in map(plan.extent, (y, x)) if isinstance(n, int)]
     least = [n for n in map(plan.extent, (channel, plan.column)) if isinstance(n, int)]
-    if min(least) < LEAST_CHANNELS or min(sizes) < 2:
+    if len(sizes) != 2 or len(least) != 2 or min(least) < LEAST_CHANNELS or min(sizes) < 2:
         return None
     transform = _transform_of(sizes, step, target)
     if transform is None:
@@ -253,10 +253,10 @@ class WinogradCode:
         multiplied = f.element(transformed, f.integer(operands), F32.scalar)
         finished = f.element(multiplied, f.integer(products), F32.scalar)
         tiles = self._tiles_y * self._tiles_x
-        images = prod(map(w.count, w.images))
+        images = element_count(map(w.plan.extent, w.images))
         blocks = -(-tiles // self._block)
         units = self._code.units((), images * blocks)
-        with units.loop(f.integer(images * blocks), f.integer(1)) as (n, _):
+        with units.loop(self._code.size(images * blocks), f.integer(1)) as (n, _):
             image = f.binary("udiv", "udiv", n, blocks)
             start = f.part_start(n - image * blocks, self._block, tiles)
             with self._code.bound_all(self._position_of_image(image)):
@@ -266,7 +266,7 @@ class WinogradCode:
 
     def _position_of_image(self, image: LlvmValue) -> dict[str, LlvmValue]:
         names = self._w.images
-        sizes = [self._f.integer(self._w.count(i)) for i in names]
+        sizes = [self._code.size(self._w.plan.extent(i)) for i in names]
         return dict(zip(names, self._f.digits(image, sizes), strict=True))
 
     def _place(self, tile: LlvmValue) -> tuple[LlvmValue, LlvmValue]:

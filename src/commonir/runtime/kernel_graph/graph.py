@@ -71,7 +71,7 @@ class InnerPart(NamedTuple):
 class StripBlocks(NamedTuple):
     """The parts of a strip, from one to before another, that are computed for each of some `rounds`, blocks of columns.
 
-    `number` is the symbol of the number of a block, from 1 on.
+    `number` is the symbol of the number of a block.
     """
 
     start: int

@@ -49,7 +49,7 @@ BLOCK_ROWS = 64
 """The rows of a strip of blocks."""
 
 BLOCK = "strip block"
-"""The symbol of the number of a block, from 1 on: symbols are positive."""
+"""The symbol of the number of a block."""
 
 _ZERO = Const(0.0, f32)
 _LOWEST = Const(float(np.finfo(np.float32).min), f32)
@@ -103,7 +103,7 @@ def block_columns(middle: KernelNode) -> int | None:
 
 def _first_column(size: int, columns: int) -> Dim:
     """Returns the first column of a block; the last block overlaps the one before it if they are not equal."""
-    start = (symbol(BLOCK) - 1) * size
+    start = symbol(BLOCK, 0) * size
     return start if columns % size == 0 else smallest(start, columns - size)
 
 
@@ -162,7 +162,7 @@ def in_blocks(first: KernelNode, middle: KernelNode, last: KernelNode, row: str,
     weight = Apply("exp", (x - maximum.now[here],))
     if columns % size:
         # Columns of the block before count once.
-        weight = select(lift(index(column)) >= lift((symbol(BLOCK) - 1) * size - start), weight, _ZERO)
+        weight = select(lift(index(column)) >= lift(symbol(BLOCK, 0) * size - start), weight, _ZERO)
     total = corrected(sums, here, here) + Fold("add", (column,), weights[middle.kernel.axes])
     product = corrected(products, axes, there) + Fold("add", (k,), _of_block(fold.body, k, weights, start))
     of_row, of_block = {i: rows}, {i: rows, column: size}

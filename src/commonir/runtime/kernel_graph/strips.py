@@ -220,9 +220,9 @@ def _part(node: KernelNode, axes: Sequence[str], rows: int, inner: tuple[str, Ke
     row = axes[-1]
     kept = [n for n, i in enumerate(map(plain, node.kernel.axes)) if i in _long_axes(node) and i not in axes[:-1]]
     ones = [i for i in map(plain, node.kernel.axes) if i is not None and i not in _long_axes(node)]
-    values: dict[str, Dim] = {i: symbol(outer_symbol(n)) for n, i in enumerate(axes[:-1])}
+    values: dict[str, Dim] = {i: symbol(outer_symbol(n), 0) for n, i in enumerate(axes[:-1])}
     values.update(dict.fromkeys(ones, 0))
-    values[row] = index(row) + symbol(FIRST_ROW)
+    values[row] = index(row) + symbol(FIRST_ROW, 0)
     body = put(node.kernel.body, values)
     if inner is not None:
         name, part = inner
