@@ -18,7 +18,8 @@ from commonir.native.engine import ENGINE
 from commonir.native.size_limits import LEAST_LIMIT, MAX_LIMIT
 from commonir.runtime.engine import EngineOptions
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
-from commonir.runtime.kernel_graph.execution import GraphExecutable, GraphStep
+from commonir.runtime.kernel_graph.block_steps import GraphStep
+from commonir.runtime.kernel_graph.execution import GraphExecutable
 
 from tests.native.stored_models import TEXT
 from tests.oracles import require_package

@@ -18,7 +18,7 @@ from commonir.ir.types import TensorType, boolean, f16, f32, i32
 from commonir.native.engine import ENGINE
 from commonir.runtime.engine import EngineOptions
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
-from commonir.runtime.kernel_graph.execution import GraphStep
+from commonir.runtime.kernel_graph.block_steps import GraphStep
 from commonir.symbolic import symbol
 
 from tests.native.regions import region

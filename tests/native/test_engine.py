@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -24,8 +25,8 @@ from commonir.notation import Cast, Expr, Indices, Tensor
 from commonir.ods import Op, operand, result
 from commonir.runtime.engine import EngineOptions
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
+from commonir.runtime.kernel_graph.block_steps import GraphStep, SingleStep
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Lifetime, arena_of
-from commonir.runtime.kernel_graph.execution import GraphStep, SingleStep
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.symbolic import Dim, symbol
 
@@ -374,3 +375,24 @@ def test_tensors_share_memory_only_when_their_lifetimes_do_not_overlap() -> None
             if lifetimes[a].first <= lifetimes[b].last and lifetimes[b].first <= lifetimes[a].last:
                 low, high = sorted([a, b], key=lambda n: arena.offsets[n])
                 assert arena.offsets[low] + sizes[low] <= arena.offsets[high]
+
+
+@pytest.mark.parametrize("count", [4, 12])
+def test_values_are_released_after_their_last_use(count: int) -> None:
+    """What runs alone between graphs gives new arrays, of which few are needed at a time."""
+    size = 1 << 16
+
+    def build(x: Value) -> Value:
+        for _ in range(count):
+            x, _ = core.top_k(core.exp(core.neg(x)), size, 0)
+        return x
+
+    executable = ENGINE.prepare(program(build, {"x": TensorType(f32, (size,))}), options=EngineOptions(plan_ahead=True))
+    inputs = {"x": np.linspace(0, 1, size, dtype=np.float32)}
+    executable.run(inputs)
+    tracemalloc.start()
+    try:
+        executable.run(inputs)
+        assert tracemalloc.get_traced_memory()[1] < 12 * inputs["x"].nbytes
+    finally:
+        tracemalloc.stop()

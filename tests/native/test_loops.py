@@ -19,7 +19,8 @@ from commonir.ir.types import TensorType, boolean, f32, i32, i64
 from commonir.native.engine import ENGINE
 from commonir.runtime.engine import EngineOptions
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
-from commonir.runtime.kernel_graph.execution import GraphExecutable, GraphStep
+from commonir.runtime.kernel_graph.block_steps import GraphStep
+from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.symbolic import symbol
 
 from tests.oracles import require_package

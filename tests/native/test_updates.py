@@ -17,8 +17,8 @@ from commonir.ir.types import TensorType, f32, i64
 from commonir.llvm.compiler import host_target
 from commonir.native.engine import ENGINE
 from commonir.runtime.engine import EngineOptions
+from commonir.runtime.kernel_graph.block_steps import GraphStep, SingleStep
 from commonir.runtime.kernel_graph.building import spec_of
-from commonir.runtime.kernel_graph.execution import GraphStep, SingleStep
 from commonir.symbolic import symbol
 
 from tests.native.graphs import Width, available_widths, graph_of, of_width, run_guarded

@@ -13,7 +13,7 @@ import pytest
 import commonir as cir
 from commonir.native.engine import ENGINE as NATIVE
 from commonir.ods import Dialects
-from commonir.runtime.kernel_graph.execution import GraphStep
+from commonir.runtime.kernel_graph.block_steps import GraphStep
 from commonir.text.parser import parse_module
 from commonir.text.printer import print_module
 

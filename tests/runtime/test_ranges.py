@@ -10,7 +10,8 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32, i64
 from commonir.native.engine import ENGINE as NATIVE
 from commonir.runtime.engine import EngineOptions
-from commonir.runtime.kernel_graph.execution import GraphExecutable, GraphStep
+from commonir.runtime.kernel_graph.block_steps import GraphStep
+from commonir.runtime.kernel_graph.execution import GraphExecutable
 from commonir.runtime.numpy_engine.engine import ENGINE as NUMPY
 from commonir.symbolic import symbol
 

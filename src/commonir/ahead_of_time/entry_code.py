@@ -28,8 +28,7 @@ from commonir.native.kernels.expression_code import Scratch
 from commonir.native.kernels.kernel_code import KernelCode
 from commonir.native.kernels.work_units import WorkDivision
 from commonir.native.program import MAIN
-from commonir.runtime.kernel_graph.buffers import ALIGNMENT, Arena, Lifetime, arena_of
-from commonir.runtime.kernel_graph.execution import MAX_ELEMENTS
+from commonir.runtime.kernel_graph.buffers import ALIGNMENT, MAX_ELEMENTS, Arena, Lifetime, arena_of
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim
 from commonir.symbolic.constraints import Constraint

@@ -18,7 +18,7 @@ from commonir.ir.types import ELEMENT_TYPES, TensorType
 from commonir.ods import Form, Op, infer
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 from commonir.runtime.interpreter.operations import named_operands
-from commonir.runtime.kernel_graph.execution import GraphStep
+from commonir.runtime.kernel_graph.block_steps import GraphStep
 from commonir.runtime.numpy_engine.engine import ENGINE as NUMPY
 from commonir.runtime.numpy_engine.engine import NumpyExecutable
 from commonir.runtime.numpy_engine.graph_plan import PlannedGraph

@@ -15,7 +15,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean, f32, i32, i64
 from commonir.runtime.engine import EngineOptions
-from commonir.runtime.kernel_graph.execution import GraphStep
+from commonir.runtime.kernel_graph.block_steps import GraphStep
 from commonir.runtime.numpy_engine.engine import ENGINE, NumpyExecutable
 
 from tests.runtime.programs import constant, program
