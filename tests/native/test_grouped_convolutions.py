@@ -109,7 +109,7 @@ def test_a_batch_of_any_size_is_convolved_in_groups(width: Width) -> None:
 @pytest.mark.parametrize("width", available_widths())
 @pytest.mark.parametrize("filters", [32, 64, 24])
 @pytest.mark.parametrize(
-    ("made", "stride", "transposed"),
+    ("build", "stride", "transposed"),
     [
         (between_others, 1, False),
         (between_others, 2, False),
@@ -119,11 +119,11 @@ def test_a_batch_of_any_size_is_convolved_in_groups(width: Width) -> None:
     ],
 )
 def test_groups_of_few_channels_are_products(
-    made: Callable[[Grouped, int, tuple[int, ...]], Module], stride: int, transposed: bool, filters: int, width: Width
+    build: Callable[[Grouped, int, tuple[int, ...]], Module], stride: int, transposed: bool, filters: int, width: Width
 ) -> None:
     """Loops would read the weights as they are, products read them in panels."""
     c = Grouped(4, 32, filters, (3, 3), stride=stride, pad=1, transposed=transposed)
-    graph = graph_of(made(c, 1, (12, 12)))
+    graph = graph_of(build(c, 1, (12, 12)))
     assert graph is not None
     code = code_of(graph, assign_layouts(graph), of_width(host_target(), width))
     forms = [form.text for form in code.forms.values() if graph.constants[form.sources[0]].shape[2:] == (3, 3)]

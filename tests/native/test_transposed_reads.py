@@ -64,7 +64,7 @@ def test_transpositions_are_those_of_numpy(
 
 
 def _turned_in(graph: KernelGraph) -> list[Expr]:
-    """Returns what is turned in the only node of a graph."""
+    """Returns the expressions that are turned in the only node of a graph."""
     (node,) = graph.nodes.values()
     (loops,) = loop_kernels(node.kernel, node.extents)
     turned = turned_expressions(simplified(loops, {}), {}, 16)

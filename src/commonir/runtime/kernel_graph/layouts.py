@@ -148,17 +148,19 @@ def _wanted_by_contraction(graph: KernelGraph, node: KernelNode) -> dict[str, in
     return out
 
 
-def _wanted_by_groups(node: KernelNode, found: Contraction) -> dict[str, int]:
+def _wanted_by_groups(node: KernelNode, contraction: Contraction) -> dict[str, int]:
     """Returns the last axes of the result and the left factor of a sum in groups of columns, as in a grouped
     convolution, if vectors along the last axis of the result would read elements apart.
     """
-    left = found.left
+    left = contraction.left
     for n, axis in enumerate(node.kernel.axes[:-1]):
         column = plain(axis)
-        if column is None or column not in found.roles.batch:
+        if column is None or column not in contraction.roles.batch:
             continue
         read = [k for k, p in enumerate(left.at) if not isinstance(p, Expr) and column in names(p)]
-        if len(read) == 1 and _is_group_of(left.at[read[0]], column, found.fold.over) and _reads_apart(left, node):
+        if len(read) != 1 or not _is_group_of(left.at[read[0]], column, contraction.fold.over):
+            continue
+        if _reads_apart(left, node):
             return {node.name: n, **({} if _changes_axes(left, read[0]) else {left.tensor.name: read[0]})}
     return {}
 
