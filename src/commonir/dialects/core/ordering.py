@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _SHORT = 16
 """Elements of a row up to which it is sorted as it is."""
 
+_MANY = 1 << 12
+"""Elements from which on finding a bound takes less than it saves."""
+
 _ELEMENTS_AT_ONCE = 1 << 16
 """Elements whose intermediate arrays stay in the cache."""
 
@@ -72,7 +75,7 @@ def _first_positions(keys: NDArray[np.int32], count: int) -> NDArray[np.int64]:
     """Returns the positions of the least keys of each row, in order."""
     xp: Any = keys.__array_namespace__()
     size = keys.shape[1]
-    numbered = _least_candidates(keys, count) if 8 * count <= size else None
+    numbered = _least_candidates(keys, count) if 8 * count <= size and keys.size >= _MANY else None
     if numbered is None:
         numbered = _numbered(keys, xp.arange(size))
         if 4 * count < size:

@@ -97,9 +97,12 @@ def _updated(
         last = len(update.over) - whole
         moved = update.at[: len(update.at) - whole]
         at = [grid.checked(p, result, n) if isinstance(p, Expr) else grid.positions(p) for n, p in enumerate(moved)]
-        where = [np.broadcast_to(p.reshape(p.shape[:last]), shape[:last]) for p in at]
-        # Each of several updates of the whole is an update of the only slice of one more axis.
-        _apply_updates(out[None], (np.zeros(shape[:last], np.intp), *where), updates, update.fn)
+        where = tuple([np.broadcast_to(p.reshape(p.shape[:last]), shape[:last]) for p in at])
+        if where:
+            _apply_updates(out, where, updates, update.fn)
+        else:
+            # Each of several updates of the whole is an update of the only slice of one more axis.
+            _apply_updates(out[None], (np.zeros(shape[:last], np.intp),), updates, update.fn)
     return out
 
 
