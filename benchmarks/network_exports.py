@@ -1,9 +1,10 @@
 """Networks of real size with random weights as ONNX models, for `networks`.
 
-    python -m benchmarks.network_exports FOLDER [NAME ...]
+    python -m benchmarks.network_exports FOLDER [NAME ...] [--any-batch]
 
 Encoders (MiniLM at batch 1 and 8, BERT, ViT, Whisper), image networks (ResNet-50, MobileNetV2, a U-Net with group norm,
 a detector's head), a decoding step of GPT-2 with 127 cached positions, a Llama block of 512 positions, and an LSTM.
+With `--any-batch` the first size of inputs is a symbol.
 Needs torch, onnx and transformers.
 """
 
@@ -12,7 +13,7 @@ Needs torch, onnx and transformers.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -288,7 +289,12 @@ NETWORKS: dict[str, Callable[[], Network]] = {
 
 def main() -> None:
     """Writes the networks that are named, all by default."""
-    folder, names = Path(sys.argv[1]), sys.argv[2:] or list(NETWORKS)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--any-batch", action="store_true")
+    arguments = parser.parse_args()
+    folder, names = arguments.folder, arguments.names or list(NETWORKS)
     folder.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")
     for name in names:
@@ -300,6 +306,7 @@ def main() -> None:
                 tuple(inputs.values()),
                 str(folder / f"{name}.onnx"),
                 input_names=list(inputs),
+                dynamic_axes={x: {0: "batch"} for x in inputs} if arguments.any_batch else None,
                 opset_version=OPSET,
                 dynamo=False,
             )

@@ -33,7 +33,7 @@ PAUSE_SECONDS = 0.05
 Array = NDArray[Any]
 Run = Callable[[], Sequence[Array]]
 
-SIZE = 8
+SIZE = 1
 """Sizes that a model leaves open."""
 
 OURS = "native"

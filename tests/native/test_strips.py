@@ -16,6 +16,7 @@ from commonir.llvm.compiler import host_target
 from commonir.runtime.kernel_graph import building, running_maximum, strips
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
+from commonir.symbolic import symbol
 
 from tests.native.graphs import Width, graph_of, of_width, run_guarded
 from tests.oracles import require_package
@@ -92,6 +93,26 @@ def test_attention_in_half_precision_has_room_for_single_precision(monkeypatch: 
     assert any(node.strips is not None for node in graph.nodes.values())
     expected = attended(3 * arrays["q"], arrays["k"], arrays["v"], np.zeros((41, 57), np.float32))
     np.testing.assert_allclose(actual, expected, atol=5e-3)
+
+
+@pytest.mark.parametrize("has_blocks", [False, True])
+def test_strips_of_any_batch_agree_with_numpy(has_blocks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strips, "LARGE_BYTES", 1)
+    monkeypatch.setattr(strips, "STRIP_BYTES", 1)
+    monkeypatch.setattr(strips, "BLOCK_ROWS", 16)
+    if has_blocks:
+        monkeypatch.setattr(running_maximum, "LONG_ROW", 1)
+        monkeypatch.setattr(running_maximum, "BLOCK_COLUMNS", range(16, 33, 16))
+    q, k, v, mask = normal(3, 5, 40, 8), normal(3, 5, 64, 8), normal(3, 5, 64, 8), normal(40, 64)
+    inputs = {"q": q, "k": k, "v": v, "mask": mask}
+    types = {n: TensorType(f32, (symbol("batch"), *a.shape[1:]) if a.ndim == 4 else a.shape) for n, a in inputs.items()}
+    graph = graph_of(program(masked_attention, types))
+    assert graph is not None
+    arrays = dict(zip(graph.inputs, inputs.values(), strict=True))
+    (actual,) = run_guarded(graph, host_target(), arrays, {"batch": 3}, "after")
+    np.testing.assert_allclose(actual, attended(q, k, v, mask), atol=1e-5, rtol=1e-5)
+    assert block_rounds(graph) == ([2] if has_blocks else [])
+    assert [node.strips is not None for node in graph.nodes.values()].count(True) == 1
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ What the parts pass on lies in scratch memory, and the next strip takes its plac
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
 
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.llvm_ir import F32, I64, POINTER, Function, LlvmType, LlvmValue, Module
@@ -15,7 +14,7 @@ from commonir.native.kernels.work_units import ALL_UNITS
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT
 from commonir.runtime.kernel_graph.graph import Strips
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of, memory_dtype
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, ceil_div, element_count, symbols
 
 
 class PartCall(NamedTuple):
@@ -26,9 +25,9 @@ class PartCall(NamedTuple):
     tensors: tuple[str, ...]
 
 
-def strip_count(strips: Strips) -> int:
+def strip_count(strips: Strips) -> Dim:
     """Returns the number of strips."""
-    return prod([-(-a.extent // a.size) for a in strips.axes])
+    return element_count([ceil_div(a.extent, a.size) for a in strips.axes])
 
 
 def layouts_of_parts(layout: MemoryLayout, strips: Strips) -> list[MemoryLayout]:
@@ -55,7 +54,8 @@ class StripCode:
         self._lanes = lanes
         own = {*[a.first for a in strips.axes], *[name for name, _ in strips.positions]}
         own.update([] if strips.blocks is None else [strips.blocks.number])
-        self.symbols = tuple(sorted({s for call in calls for s in call.symbols if s not in own}))
+        needed = {s for call in calls for s in call.symbols if s not in own}
+        self.symbols = tuple(sorted(needed.union(*[symbols(a.extent) for a in strips.axes])))
         self.function = Function(module, "NAME", [POINTER, POINTER, I64, I64, *[I64] * len(self.symbols)])
         module.functions.pop()
         self._faults, self._scratch, self._first, self._last, *sizes = self.function.arguments
@@ -108,40 +108,42 @@ class StripCode:
     def _emit(self, calls: Sequence[PartCall], sizes: Mapping[str, LlvmValue], pointers: dict[str, LlvmValue]) -> None:
         f, strips = self.function, self._strips
         rest = f.element(self._scratch, f.integer(self.scratch_bytes), "i8")
-        stop = f.intrinsic("smin", self._last, f.integer(strip_count(strips)))
+        of_program = PositionCode(f, sizes)
+        counts = [of_program.size(ceil_div(a.extent, a.size)) for a in strips.axes]
+        lasts = [of_program.size(a.extent - a.size) for a in strips.axes]
+        stop = f.intrinsic("smin", self._last, of_program.size(strip_count(strips)))
         with f.loop(self._first, stop) as n:
-            symbols = {**sizes}
-            numbers = f.digits(n, [f.integer(-(-a.extent // a.size)) for a in strips.axes])
-            for a, number in zip(strips.axes, numbers, strict=True):
-                symbols[a.first] = f.intrinsic("smin", number * a.size, f.integer(a.extent - a.size))
+            values = {**sizes}
+            for a, number, most in zip(strips.axes, f.digits(n, counts), lasts, strict=True):
+                values[a.first] = f.intrinsic("smin", number * a.size, most)
             for name, position in strips.positions:
-                symbols[name] = PositionCode(f, symbols).size(position)
+                values[name] = PositionCode(f, values).size(position)
             *_, last = strips.parts
-            places = {**pointers, last.name: self._result(symbols, pointers[self.tensors[0]])}
-            self._call_parts(calls, symbols, places, rest)
+            places = {**pointers, last.name: self._result(values, pointers[self.tensors[0]])}
+            self._call_parts(calls, values, places, rest)
         f.add_line("ret void")
 
     def _call_parts(
         self,
         calls: Sequence[PartCall],
-        symbols: Mapping[str, LlvmValue],
+        values: Mapping[str, LlvmValue],
         places: Mapping[str, LlvmValue],
         scratch: LlvmValue,
     ) -> None:
         """Adds the calls of a strip, some of them for each block of columns."""
         f, blocks = self.function, self._strips.blocks
         if blocks is None:
-            self._call(calls, symbols, places, scratch)
+            self._call(calls, values, places, scratch)
             return
-        self._call(calls[: blocks.start], symbols, places, scratch)
+        self._call(calls[: blocks.start], values, places, scratch)
         with f.loop(f.integer(0), f.integer(blocks.rounds)) as n:
-            self._call(calls[blocks.start : blocks.stop], {**symbols, blocks.number: n}, places, scratch)
-        self._call(calls[blocks.stop :], symbols, places, scratch)
+            self._call(calls[blocks.start : blocks.stop], {**values, blocks.number: n}, places, scratch)
+        self._call(calls[blocks.stop :], values, places, scratch)
 
     def _call(
         self,
         calls: Sequence[PartCall],
-        symbols: Mapping[str, LlvmValue],
+        values: Mapping[str, LlvmValue],
         places: Mapping[str, LlvmValue],
         scratch: LlvmValue,
     ) -> None:
@@ -149,16 +151,16 @@ class StripCode:
         f = self.function
         for call in calls:
             everything = [f.integer(0), f.integer(ALL_UNITS)]
-            values = [symbols[s] for s in call.symbols]
-            arguments = [self._faults, scratch, *everything, *values, *[places[t] for t in call.tensors]]
+            sizes = [values[s] for s in call.symbols]
+            arguments = [self._faults, scratch, *everything, *sizes, *[places[t] for t in call.tensors]]
             f.add_line(f"call void @{call.function}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
 
-    def _result(self, symbols: Mapping[str, LlvmValue], pointer: LlvmValue) -> LlvmValue:
+    def _result(self, values: Mapping[str, LlvmValue], pointer: LlvmValue) -> LlvmValue:
         """Returns the place of the first element of a strip in the result."""
         f = self.function
         at = f.integer(0)
         for a in self._strips.axes:
-            at = at + symbols[a.first] * _number(self._layout.strides[a.axis])
+            at = at + values[a.first] * _number(self._layout.strides[a.axis])
         bits = 8 * memory_dtype(self._layout, self._strips.parts[-1].spec.element).itemsize
         return f.element(pointer, at, f"i{bits}")
 

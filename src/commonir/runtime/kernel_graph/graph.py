@@ -51,7 +51,7 @@ class StripAxis(NamedTuple):
     """
 
     axis: int
-    extent: int
+    extent: Dim
     size: int
     first: str
 

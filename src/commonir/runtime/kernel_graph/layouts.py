@@ -60,6 +60,11 @@ class MemoryLayout(NamedTuple):
         return self.order == tuple(range(len(self.order))) and not self.has_border and not self.is_part
 
     @property
+    def has_known_steps(self) -> bool:
+        """Whether no distance depends on a symbol."""
+        return all(isinstance(stride, int) for stride in self.strides)
+
+    @property
     def has_border(self) -> bool:
         """Whether there are zeros around the value."""
         return any(pads != (0, 0) for pads in self.border)

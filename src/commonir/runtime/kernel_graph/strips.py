@@ -9,7 +9,6 @@ that reads the first one along whole rows. Weights would be read again for every
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from commonir.ir.types import f32
 from commonir.notation import Access, Expr, Fold, Kernel, Tensor, free, index, put, replace_accesses
@@ -23,6 +22,7 @@ from commonir.runtime.kernel_graph.graph import (
     StripAxis,
     Strips,
     TensorSpec,
+    known_count,
 )
 from commonir.runtime.kernel_graph.layouts import MemoryLayout, layout_of
 from commonir.runtime.kernel_graph.running_maximum import (
@@ -73,7 +73,7 @@ class _Chain:
 def use_strips(graph: KernelGraph, layouts: dict[str, MemoryLayout]) -> None:
     """Computes large chains in strips. Layouts of new nodes are added."""
     for node in list(graph.nodes.values()):
-        chain = _chain_of(graph, node) if node.name in graph.nodes else None
+        chain = _chain_of(graph, node) if node.name in graph.nodes and layouts[node.name].has_known_steps else None
         if chain is not None:
             _with_neighbouring_columns(graph, layouts, chain.first)
             graph.replace_by_strips(node, _strips_of(chain))
@@ -151,9 +151,9 @@ def _is_own_row(a: Access, node: KernelNode) -> bool:
 
 
 def _is_large(spec: TensorSpec) -> bool:
-    sizes = [d for d in spec.shape if isinstance(d, int)]
-    size = prod(sizes) * spec.element.bits // 8
-    return len(sizes) == len(spec.shape) >= 2 and size >= LARGE_BYTES and sizes[-2] >= ROW_MULTIPLE
+    sizes = [d for d in spec.shape[-2:] if isinstance(d, int)]
+    size = known_count(spec.shape) * spec.element.bits // 8
+    return len(sizes) == 2 and size >= LARGE_BYTES and sizes[0] >= ROW_MULTIPLE
 
 
 def _with_neighbouring_columns(graph: KernelGraph, layouts: dict[str, MemoryLayout], node: KernelNode) -> None:
@@ -193,7 +193,9 @@ def _strides_by_one(a: Access, column: str, layout: MemoryLayout) -> bool:
 
 def _strips_of(chain: _Chain) -> Strips:
     """Returns the parts of a chain for a strip: its rows are the first axis of each."""
-    *outer, count, columns = [d for d in chain.first.spec.shape if isinstance(d, int) and d != 1]
+    *outer, count, columns = [d for d in chain.first.spec.shape if d != 1]
+    assert isinstance(count, int)
+    assert isinstance(columns, int)
     item = chain.first.spec.element.bits // 8
     size = block_columns(chain.middle) if chain.first.spec.element is f32 else None
     most = STRIP_BYTES // (columns * item) if size is None else BLOCK_ROWS

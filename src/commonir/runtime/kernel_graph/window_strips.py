@@ -15,7 +15,15 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.types import f32
 from commonir.notation import Access, Expr, Kernel, Padded, Tensor, free, put, replace_accesses, resolve
 from commonir.runtime.kernel_graph.contraction import contraction_of
-from commonir.runtime.kernel_graph.graph import InnerPart, KernelGraph, KernelNode, StripAxis, Strips, TensorSpec
+from commonir.runtime.kernel_graph.graph import (
+    InnerPart,
+    KernelGraph,
+    KernelNode,
+    StripAxis,
+    Strips,
+    TensorSpec,
+    known_count,
+)
 from commonir.runtime.kernel_graph.layouts import MemoryLayout
 from commonir.runtime.kernel_graph.loop_kernel import read_of
 from commonir.runtime.kernel_graph.strips import even_part, outer_symbol
@@ -77,14 +85,14 @@ def use_window_strips(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], l
     """Computes pairs of nodes in strips of channels that are a multiple of some lanes."""
     for second in list(graph.nodes.values()):
         pair = _pair_of(graph, layouts, second) if second.name in graph.nodes else None
-        if pair is not None:
+        if pair is not None and layouts[second.name].has_known_steps:
             strips = _strips_of(graph, layouts, pair, lanes)
             if strips is not None:
                 graph.replace_by_strips(second, strips)
 
 
 def _pair_of(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], second: KernelNode) -> _Pair | None:
-    if second.strips is not None or second.has_joins or not second.has_folds or second.symbols():
+    if second.strips is not None or second.has_joins or not second.has_folds:
         return None
     for name in second.reads:
         first = graph.nodes.get(name)
@@ -107,9 +115,7 @@ def _pair_of(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], second: Ke
 
 
 def _is_large(node: KernelNode) -> bool:
-    sizes = [d for d in node.spec.shape if isinstance(d, int)]
-    is_static = len(sizes) == len(node.spec.shape) and not node.symbols()
-    return is_static and node.spec.element is f32 and prod(sizes) * f32.bits // 8 >= LARGE_BYTES
+    return node.spec.element is f32 and known_count(node.spec.shape) * f32.bits // 8 >= LARGE_BYTES
 
 
 def _multiplies_constants(graph: KernelGraph, node: KernelNode) -> bool:
@@ -207,7 +213,7 @@ def _strips_of(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], pair: _P
 
     def part_of(axis: int, size: int, start: str) -> StripAxis:
         n = own.index(pair.windows[axis].axis)
-        return StripAxis(n, _extent(second, n), size, start)
+        return StripAxis(n, second.spec.shape[n], size, start)
 
     single = [part_of(n, 1, outer_symbol(n)) for n in axes.single]
     rows, channels = part_of(axes.row, size.rows, ROW), part_of(axes.channel, size.channels, CHANNEL)
@@ -237,11 +243,13 @@ def _axes_of(graph: KernelGraph, layouts: Mapping[str, MemoryLayout], pair: _Pai
     column, last = plain(first.kernel.axes[channel]), plain(second.kernel.axes[layouts[second.name].order[-1]])
     if column is None or column in free(left) or not windows[channel].is_own or windows[channel].axis != last:
         return None
-    others = [n for n in others if _extent(first, n) != 1]
+    others = [n for n in others if first.spec.shape[n] != 1]
     single: list[int] = []
     while others and windows[others[0]].is_own:
         single.append(others.pop(0))
     if not others or windows[others[0]].step < 1:
+        return None
+    if not all(isinstance(first.spec.shape[n], int) for n in (channel, *others)):
         return None
     axes = _Axes(channel, others[0], tuple(single))
     moving = [windows[n].axis for n in (axes.channel, axes.row, *axes.single)]
@@ -252,6 +260,9 @@ def _borders(pair: _Pair) -> Iterator[tuple[int, int]]:
     """Yields how far windows reach beyond each axis of the first node."""
     sizes = dict(zip(map(plain, pair.second.kernel.axes), range(len(pair.second.spec.shape)), strict=True))
     for n, w in enumerate(pair.windows):
+        if w.is_own:
+            yield 0, 0
+            continue
         extent = _extent(pair.second, sizes[w.axis]) if w.axis else 1
         yield max(-w.low, 0), max(w.step * (extent - 1) + w.high - _extent(pair.first, n) + 1, 0)
 
