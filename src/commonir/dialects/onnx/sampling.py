@@ -104,12 +104,12 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
         return core.cast(core.dims((size,), i64, True), element_of(like))
 
 
-def _by_class_and_score(found: Value, scores: Value, classes: int) -> Value:
+def _by_class_and_score(boxes: Value, scores: Value, classes: int) -> Value:
     """Rows of image, class and box, in this order of image and class, and then by descending score."""
-    found = core.gather(found, core.argsort(scores, 0, True), 0)
-    image, number, _ = [core.squeeze(v, (1,)) for v in core.split(found, 1, (1, 1, 1))]
+    boxes = core.gather(boxes, core.argsort(scores, 0, True), 0)
+    image, number, _ = [core.squeeze(v, (1,)) for v in core.split(boxes, 1, (1, 1, 1))]
     place = core.add(core.mul(image, core.scalar(classes, i64)), number)
-    return core.gather(found, core.argsort(place, 0), 0)
+    return core.gather(boxes, core.argsort(place, 0), 0)
 
 
 class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset10 opset11"):
