@@ -379,7 +379,7 @@ def test_tensors_share_memory_only_when_their_lifetimes_do_not_overlap() -> None
 
 @pytest.mark.parametrize("count", [4, 12])
 def test_values_are_released_after_their_last_use(count: int) -> None:
-    """What runs alone between graphs gives new arrays, of which few are needed at a time."""
+    """Operations that run alone between graphs give new arrays, of which few are needed at a time."""
     size = 1 << 16
 
     def build(x: Value) -> Value:

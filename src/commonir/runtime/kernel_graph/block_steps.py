@@ -200,7 +200,7 @@ def _together(builder: ProgramBuilder, operations: Sequence[Operation], back_end
     return [GraphStep(operations, prepared, outputs, sizes)]
 
 
-def last_uses(steps: Sequence[Step], kept: Container[Value]) -> list[tuple[Value, ...]]:
+def last_uses(steps: Sequence[Step], results: Container[Value]) -> list[tuple[Value, ...]]:
     """Returns for each step the values of a block that nothing needs after it; none of the results of the block."""
     inside = [[inner for op in operations_in(step) for inner in op.walk()] for step in steps]
     last = {v: n for n, operations in enumerate(inside) for op in operations for v in op.operands}
@@ -210,7 +210,7 @@ def last_uses(steps: Sequence[Step], kept: Container[Value]) -> list[tuple[Value
         # What an operation gives alone, unused, may be a result of the program all the same.
         is_used = any(v in last for v in op.results)
         for v in op.results:
-            if is_used and v not in kept and all(u in known for u in v.users):
+            if is_used and v not in results and all(u in known for u in v.users):
                 out[last.get(v, n)].append(v)
     return [tuple(values) for values in out]
 
