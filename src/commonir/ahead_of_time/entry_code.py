@@ -23,10 +23,10 @@ from commonir.ir.types import ElementType, TensorType
 from commonir.llvm.element_code import loaded_value, stored_value
 from commonir.llvm.llvm_ir import I32, I64, POINTER, Function, LlvmType, LlvmValue, Module, Variable
 from commonir.llvm.target import Target
-from commonir.native.graph_code import storage_of
 from commonir.native.kernels.expression_code import Scratch
 from commonir.native.kernels.kernel_code import KernelCode
 from commonir.native.kernels.work_units import WorkDivision
+from commonir.native.node_code import storage_of
 from commonir.native.program import MAIN
 from commonir.runtime.kernel_graph.buffers import ALIGNMENT, MAX_ELEMENTS, Arena, Lifetime, arena_of
 from commonir.runtime.values import compute_dtype
