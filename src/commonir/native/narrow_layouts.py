@@ -252,12 +252,15 @@ def _narrow_part(graph: KernelGraph, name: str) -> None:
 
 
 def _narrows_rows(graph: KernelGraph, place: _KernelPlace, target: Target) -> bool:
-    """Returns whether products narrow the rows of their left factor themselves, no element more than once."""
+    """Returns whether products narrow the rows of their left factor themselves, no element more than once.
+
+    Strips of some columns would narrow it for each of them.
+    """
     for plan in plans_of(place.part, place.layout, place.layouts, graph.constants, target):
         if plan is None or plan.right.name not in graph.constants or not uses_pairs(plan, target):
             return False
         elements = known_count(graph.spec(plan.left.name).shape)
-        if known_count(map(plan.extent, (*plan.rows, *plan.sums))) > elements:
+        if known_count(map(plan.extent, (*plan.rows, *plan.sums))) > elements or plan.first_column != 0:
             return False
     return True
 

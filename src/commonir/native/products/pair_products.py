@@ -7,6 +7,8 @@ are constants, or computed values that lie as pairs of neighbouring terms.
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +31,10 @@ LEAST_TERMS = 16
 """The number of terms from which on rounding the rows costs less than it saves."""
 
 
+NARROWING_CYCLES = 12
+"""The cycles that are to be saved for each vector of terms that is rounded and stored."""
+
+
 def multiplies_pairs(target: Target) -> bool:
     """Returns whether products of single precision are to be those of numbers rounded to bfloat16."""
     return target.fast_math == "bf16" and target.has(PAIRS)
@@ -38,7 +44,14 @@ def uses_pairs(plan: Plan, target: Target) -> bool:
     """Returns whether the products of a contraction with a packed constant are those of pairs of bfloat16."""
     if not multiplies_pairs(target) or plan.stored is not None:
         return False
-    return has_packed_rows(plan) and term_count(plan) >= LEAST_TERMS
+    return has_packed_rows(plan) and term_count(plan) >= LEAST_TERMS and _narrowing_pays(plan, target.lanes())
+
+
+def _narrowing_pays(plan: Plan, lanes: int) -> bool:
+    """Returns whether rounding a row takes less time than is saved where a cycle multiplies twice as many terms."""
+    *outer, inner = [known_count([run.extent]) for run in term_runs(plan, is_packed=True, has_codes=False)]
+    columns = -(-known_count([plan.extent(plan.column)]) // lanes) * len(plan.folds)
+    return term_count(plan) * columns // 2 >= NARROWING_CYCLES * prod(outer) * -(-inner // lanes)
 
 
 def multiplies_in_place(plan: Plan, *, is_constant: bool) -> bool:
