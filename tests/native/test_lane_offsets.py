@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from commonir.base.arrays import dtype_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, f32, f64, i8, i64
@@ -64,6 +65,18 @@ CASES: dict[str, tuple[Build, Expected]] = {
     "every second": (lambda x: core.slice(x, (0, 1), (5, 77), (1, 2)), lambda x: x[:, 1::2]),
     "every third": (lambda x: core.slice(x, (0, 0), (5, 77), (1, 3)), lambda x: x[:, ::3]),
     "every fourth": (lambda x: core.slice(x, (0, 2), (5, 77), (1, 4)), lambda x: x[:, 2::4]),
+    "every second behind an edge": (
+        lambda x: core.slice(core.pad(x, (0, 3), (0, 4), value=7), (0, 0), (5, 84), (1, 2)),
+        lambda x: np.pad(x, ((0, 0), (3, 4)), constant_values=7)[:, ::2],
+    ),
+    "every third behind edges": (
+        lambda x: core.slice(core.pad(x, (1, 50), (1, 2), value=7), (0, 1), (7, 129), (1, 3)),
+        lambda x: np.pad(x, ((1, 1), (50, 2)), constant_values=7)[:, 1::3],
+    ),
+    "reverse behind edges": (
+        lambda x: core.reverse(core.pad(x, (0, 2), (0, 1), value=7), (1,)),
+        lambda x: np.pad(x, ((0, 0), (2, 1)), constant_values=7)[:, ::-1],
+    ),
     "reverse": (lambda x: core.reverse(x, (1,)), lambda x: x[:, ::-1]),
     "repeated": (
         lambda x: core.reshape(core.broadcast_to(core.reshape(x, (5, 77, 1)), (5, 77, 4)), (5, 308)),
@@ -120,3 +133,26 @@ def test_pools_of_every_second_window_agree_with_the_interpreter(
     for side in ("before", "after"):
         (actual,) = run_guarded(graph, of_width(host_target(), width), dict.fromkeys(graph.inputs, x), {}, side)
         np.testing.assert_array_equal(actual, expected)
+    assert "masked.gather" not in code_of(graph, assign_layouts(graph), of_width(host_target(), width)).text
+
+
+@pytest.mark.fast_every(2)
+@pytest.mark.parametrize("width", available_widths())
+@pytest.mark.parametrize("kernel", [(1, 1), (1, 2), (3, 1), (3, 3), (5, 5)])
+@pytest.mark.parametrize("element", [f32, f64])
+def test_a_nan_is_the_largest_of_every_window_that_has_it(
+    element: ElementType, kernel: tuple[int, int], width: Width
+) -> None:
+    x = RANDOM.standard_normal((6, 9, 40)).astype(str(dtype_of(element.name)))
+    for plane, place in enumerate([(0, 0), (8, 39), (4, 16), (3, 15), (5, 7)]):
+        x[plane, *place] = np.nan if plane % 2 else -np.nan
+    expected = np.lib.stride_tricks.sliding_window_view(x, kernel, (1, 2)).max((3, 4))
+    module = program(
+        lambda v: core.max_pool(v, kernel=kernel, strides=(1, 1), pads=((0, 0), (0, 0))),
+        {"x": TensorType(element, (1, *x.shape))},
+    )
+    graph = graph_of(module)
+    assert graph is not None
+    for side in ("before", "after"):
+        (actual,) = run_guarded(graph, of_width(host_target(), width), dict.fromkeys(graph.inputs, x[None]), {}, side)
+        np.testing.assert_array_equal(actual, expected[None])

@@ -269,6 +269,10 @@ class Function:
             self._single_lanes.add(mask.text)
         return mask
 
+    def lanes_where(self, holds: Sequence[bool]) -> LlvmValue:
+        """Returns a constant mask."""
+        return LlvmValue(self, LlvmType("i1", len(holds)), f"<{', '.join(f'i1 {int(h)}' for h in holds)}>")
+
     def part_start(self, number: LlvmValue, part: int, count: int) -> LlvmValue:
         """Returns where a part of all begins; the last one overlaps that before it if they are not a multiple."""
         start = number * part

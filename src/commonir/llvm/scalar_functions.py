@@ -6,8 +6,8 @@ division by zero gives zero, and a conversion to an integer ends at its limits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from math import inf
+from collections.abc import Callable, Iterable, Mapping
+from math import inf, nan
 from types import MappingProxyType
 
 from commonir.base.tuples import NamedTuple
@@ -64,6 +64,40 @@ def applied(f: Function, name: str, element: ElementType, values: tuple[LlvmValu
 def combined(f: Function, fold: str, element: ElementType, a: LlvmValue, b: LlvmValue) -> LlvmValue:
     """Returns two values of a fold combined."""
     return applied(f, fold, element, (a, b))
+
+
+def combined_all(f: Function, fold: str, element: ElementType, values: Iterable[LlvmValue]) -> LlvmValue | None:
+    """Returns the values of a fold combined, None if there are none.
+
+    Whether numbers of which the largest or smallest is taken are NaN is found for two at once, apart from the rest.
+    """
+    result: LlvmValue | None = None
+    before: LlvmValue | None = None
+    numbers: LlvmValue | None = None
+    is_extreme = fold in ("maximum", "minimum") and element.kind == "float"
+    for x in values:
+        if result is None:
+            result = before = x
+            continue
+        if not is_extreme:
+            result = combined(f, fold, element, result, x)
+            continue
+        known, y = f.paired(result, x)
+        result = f.select(known.compare("olt" if fold == "maximum" else "ogt", y), y, known)
+        if before is None:
+            before = x
+            continue
+        are_numbers = before.compare("ord", x)
+        numbers = are_numbers if numbers is None else numbers & are_numbers
+        before = None
+    if not is_extreme or result is before:
+        return result
+    if before is not None:
+        is_number = before.compare("ord", before)
+        numbers = is_number if numbers is None else numbers & is_number
+    assert result is not None
+    assert numbers is not None
+    return f.select(numbers, result, f.constant(result.type, nan))
 
 
 def start_of(f: Function, fold: str, element: ElementType, type: LlvmType) -> LlvmValue:

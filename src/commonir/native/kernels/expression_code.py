@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import and_
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, f32, i8, u8
@@ -17,6 +19,7 @@ from commonir.llvm.scalar_functions import (
     NotCompiled,
     applied,
     combined,
+    combined_all,
     converted,
     quantized,
     reduced_lanes,
@@ -24,7 +27,7 @@ from commonir.llvm.scalar_functions import (
     start_of,
 )
 from commonir.llvm.target import Target
-from commonir.native.kernels.lane_offsets import lane_offsets, loaded_at
+from commonir.native.kernels.lane_offsets import MovingGuard, lane_offsets, loaded_at
 from commonir.native.kernels.loop_order import ACCUMULATORS, is_small
 from commonir.native.kernels.position_code import LoopScope, PositionCode
 from commonir.native.kernels.work_units import Units
@@ -290,11 +293,8 @@ class ExpressionCode(PositionCode):
 
     def _unrolled(self, e: Fold) -> LlvmValue:
         ranges = [range(n) for n in (self._extents[i] for i in e.over) if isinstance(n, int)]
-        result: LlvmValue | None = None
-        for point in itertools.product(*ranges):
-            values: dict[str, Dim] = dict(zip(e.over, point, strict=True))
-            x = self.value(put(e.body, values))
-            result = x if result is None else combined(self._f, e.fn, e.dtype, result, x)
+        points = [dict[str, Dim](zip(e.over, point, strict=True)) for point in itertools.product(*ranges)]
+        result = combined_all(self._f, e.fn, e.dtype, (self.value(put(e.body, values)) for values in points))
         return self._start(e, 1) if result is None else result
 
     def _start(self, e: Fold, lanes: int) -> LlvmValue:
@@ -422,16 +422,33 @@ class ExpressionCode(PositionCode):
         is_linear = not any(self._has_lanes(n) for n in names(read.address))
         if is_linear and linear_in(read.address, vector.index)[0] == 1:
             return _element(f, self._contiguous(buffer, read.address, vector, type, mask), buffer, element)
-        if is_linear and (holds is None or holds.type.lanes == 1):
+        guards = self._moving_guards(read, vector) if is_linear else None
+        if guards is not None:
             offsets = self._lane_offsets(read.address, vector)
             if offsets is not None:
+                same = [c for c in conditions if c.type.lanes == 1]
                 pointer = f.element(buffer.pointer, self.size(read.address), buffer.storage)
-                x = loaded_at(f, pointer, buffer.storage, offsets, vector.lanes, holds)
+                of_all = reduce(and_, same) if same else None
+                x = loaded_at(f, pointer, buffer.storage, offsets, vector.lanes, of_all, guards)
                 return _element(f, x, buffer, element)
         every = f.constant(LlvmType("i1", vector.lanes), 1)
         at = self._lane_position(read.address)
         x = f.gather(buffer.pointer, at, mask or every, f.constant(type, 0))
         return _element(f, x, buffer, element)
+
+    def _moving_guards(self, read: Read, vector: LoopScope) -> list[MovingGuard] | None:
+        """Returns the guards that differ by lane; None if the position of one does not move as the address does."""
+        out: list[MovingGuard] = []
+        step = linear_in(read.address, vector.index)[0]
+        for g in read.guards:
+            if not self._varies(g.position) and not self._varies(g.bound):
+                continue
+            has_data = any(self._has_lanes(n) for n in (*names(g.position), *names(g.bound)))
+            moves_alike = isinstance(step, int) and linear_in(g.position, vector.index)[0] == step
+            if g.kind != "inside" or has_data or not moves_alike or self._varies(g.bound):
+                return None
+            out.append(MovingGuard(self._narrow(self.size(g.position)), self._narrow(self.size(g.bound))))
+        return out
 
     def _lane_offsets(self, address: Dim, vector: LoopScope) -> list[int] | None:
         """Returns how far the elements of a vector are from the first one; None where that is not known or far."""

@@ -7,12 +7,22 @@ So are every other element, elements in reverse, and those that several neighbou
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import and_
 
+from commonir.base.tuples import NamedTuple
 from commonir.llvm.llvm_ir import Function, LlvmType, LlvmValue
 from commonir.symbolic import Dim, index, linear_in, substitute_indices
 
 MOST_READS = 4
 """The most vectors that are read for one: more take as long as reading each element."""
+
+
+class MovingGuard(NamedTuple):
+    """A guard whose position moves by 1 where the address does: that of the first lane, and the bound, in 32 bits."""
+
+    position: LlvmValue
+    bound: LlvmValue
 
 
 def lane_offsets(address: Dim, name: str, lanes: int, count: int, *, is_aligned: bool) -> list[int] | None:
@@ -33,20 +43,35 @@ def lane_offsets(address: Dim, name: str, lanes: int, count: int, *, is_aligned:
 
 
 def loaded_at(
-    f: Function, pointer: LlvmValue, storage: str, offsets: Sequence[int], lanes: int, holds: LlvmValue | None
+    f: Function,
+    pointer: LlvmValue,
+    storage: str,
+    offsets: Sequence[int],
+    lanes: int,
+    holds: LlvmValue | None,
+    guards: Sequence[MovingGuard] = (),
 ) -> LlvmValue:
     """Returns a vector whose first lanes are the elements at some offsets from a pointer; anything unless it `holds`.
 
-    Nothing before the first of these elements is read, nor behind the last one.
+    Nothing before the first of these elements is read, nor behind the last one. Lanes that `guards` exclude have
+    anything, and with guards only elements of lanes are read.
     """
     type, low = LlvmType(storage, lanes), min(offsets)
     span = max(offsets) - low + 1
     starts = [*range(0, span - lanes, lanes), max(span - lanes, 0)]
-    mask = f.first_lanes(span, lanes) if span < lanes else None
-    if holds is not None:
-        wide = f.splat(holds, lanes)
-        mask = wide if mask is None else mask & wide
-    read = [f.load(f.element_beside(pointer, f.integer(0), low + at, storage), type, mask) for at in starts]
+    read: list[LlvmValue] = []
+    for at in starts:
+        masks = [f.first_lanes(span, lanes)] if span < lanes else []
+        if holds is not None:
+            masks.append(f.splat(holds, lanes))
+        if guards:
+            # What lies between two lanes may be outside of the tensor where one of them is.
+            masks.append(f.lanes_where([low + at + n in offsets for n in range(lanes)]))
+        for g in guards:
+            position = f.splat(g.position + (low + at), lanes) + f.lane_numbers(LlvmType("i32", lanes))
+            masks.append(position.compare("ult", f.splat(g.bound, lanes)))
+        mask = reduce(and_, masks) if masks else None
+        read.append(f.load(f.element_beside(pointer, f.integer(0), low + at, storage), type, mask))
     places: list[tuple[int, int]] = []
     for n in range(lanes):
         # Lanes behind the last element have that of the first one.
