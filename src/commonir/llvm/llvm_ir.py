@@ -10,7 +10,7 @@ Source: LLVM language reference, LLVM 22.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -268,6 +268,13 @@ class Function:
         if (count.number if isinstance(count, LlvmValue) else count) == 1:
             self._single_lanes.add(mask.text)
         return mask
+
+    def all_of(self, conditions: Iterable[LlvmValue]) -> LlvmValue | None:
+        """Returns whether all of some conditions hold; None if there are none."""
+        result: LlvmValue | None = None
+        for c in conditions:
+            result = c if result is None else result & c
+        return result
 
     def lanes_where(self, holds: Sequence[bool]) -> LlvmValue:
         """Returns a constant mask."""

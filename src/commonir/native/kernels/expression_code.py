@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
-from operator import and_
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, f32, i8, u8
@@ -401,9 +399,7 @@ class ExpressionCode(PositionCode):
     def _loaded(self, buffer: Buffer, read: Read, conditions: Sequence[LlvmValue], element: ElementType) -> LlvmValue:
         """Returns the elements at an address, anything where a condition does not hold."""
         f, vector = self._f, self._vector
-        holds: LlvmValue | None = None
-        for c in conditions:
-            holds = c if holds is None else f.binary("and", "and", holds, c)
+        holds = f.all_of(conditions)
         if not self._varies(read.address):
             at = self.size(read.address)
             if holds is not None and holds.type.lanes == 1:
@@ -428,8 +424,7 @@ class ExpressionCode(PositionCode):
             if offsets is not None:
                 same = [c for c in conditions if c.type.lanes == 1]
                 pointer = f.element(buffer.pointer, self.size(read.address), buffer.storage)
-                of_all = reduce(and_, same) if same else None
-                x = loaded_at(f, pointer, buffer.storage, offsets, vector.lanes, of_all, guards)
+                x = loaded_at(f, pointer, buffer.storage, offsets, vector.lanes, f.all_of(same), guards)
                 return _element(f, x, buffer, element)
         every = f.constant(LlvmType("i1", vector.lanes), 1)
         at = self._lane_position(read.address)

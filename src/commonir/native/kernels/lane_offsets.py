@@ -7,8 +7,6 @@ So are every other element, elements in reverse, and those that several neighbou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import and_
 
 from commonir.base.tuples import NamedTuple
 from commonir.llvm.llvm_ir import Function, LlvmType, LlvmValue
@@ -70,7 +68,7 @@ def loaded_at(
         for g in guards:
             position = f.splat(g.position + (low + at), lanes) + f.lane_numbers(LlvmType("i32", lanes))
             masks.append(position.compare("ult", f.splat(g.bound, lanes)))
-        mask = reduce(and_, masks) if masks else None
+        mask = f.all_of(masks)
         read.append(f.load(f.element_beside(pointer, f.integer(0), low + at, storage), type, mask))
     places: list[tuple[int, int]] = []
     for n in range(lanes):
