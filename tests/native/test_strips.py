@@ -13,6 +13,8 @@ from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f16, f32
 from commonir.llvm.compiler import host_target
+from commonir.native.engine import ENGINE
+from commonir.runtime.engine import EngineOptions
 from commonir.runtime.kernel_graph import building, running_maximum, strips
 from commonir.runtime.kernel_graph.graph import KernelGraph
 from commonir.runtime.kernel_graph.layouts import assign_layouts
@@ -113,6 +115,17 @@ def test_strips_of_any_batch_agree_with_numpy(has_blocks: bool, monkeypatch: pyt
     np.testing.assert_allclose(actual, attended(q, k, v, mask), atol=1e-5, rtol=1e-5)
     assert block_rounds(graph) == ([2] if has_blocks else [])
     assert [node.strips is not None for node in graph.nodes.values()].count(True) == 1
+
+
+def test_a_strip_may_read_a_mask_whose_rows_are_a_symbol(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a part has that size: neither the result nor the product of which it is the last one."""
+    monkeypatch.setattr(strips, "LARGE_BYTES", 1)
+    q, k, v, mask = normal(1, 2, 40, 8), normal(1, 2, 64, 8), normal(1, 2, 64, 8), normal(40, 64)
+    inputs = {"q": q, "k": k, "v": v, "mask": mask}
+    types = {n: TensorType(f32, a.shape if a is not mask else (symbol("rows"), 64)) for n, a in inputs.items()}
+    module = program(masked_attention, types)
+    (actual,) = ENGINE.prepare(module, options=EngineOptions(plan_ahead=True)).run(inputs).values()
+    np.testing.assert_allclose(actual, attended(q, k, v, mask), atol=1e-5, rtol=1e-5)
 
 
 @pytest.fixture

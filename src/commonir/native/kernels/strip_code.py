@@ -52,9 +52,7 @@ class StripCode:
         self._strips = strips
         self._layout = layout
         self._lanes = lanes
-        own = {*[a.first for a in strips.axes], *[name for name, _ in strips.positions]}
-        own.update([] if strips.blocks is None else [strips.blocks.number])
-        needed = {s for call in calls for s in call.symbols if s not in own}
+        needed = {s for call in calls for s in call.symbols} - strips.own_symbols()
         self.symbols = tuple(sorted(needed.union(*[symbols(a.extent) for a in strips.axes])))
         self.function = Function(module, "NAME", [POINTER, POINTER, I64, I64, *[I64] * len(self.symbols)])
         module.functions.pop()

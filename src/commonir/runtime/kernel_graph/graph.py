@@ -96,6 +96,16 @@ class Strips(NamedTuple):
     positions: tuple[tuple[str, Dim], ...] = ()
     blocks: StripBlocks | None = None
 
+    def own_symbols(self) -> set[str]:
+        """Returns the symbols that have a value for each strip, or for each block."""
+        numbers = [] if self.blocks is None else [self.blocks.number]
+        return {*[a.first for a in self.axes], *[name for name, _ in self.positions], *numbers}
+
+    def symbols(self) -> set[str]:
+        """Returns the symbols that the parts need the values of, but for those that are their own."""
+        extents = [s for a in self.axes for s in symbols(a.extent)]
+        return {*extents, *[s for part in self.parts for s in part.symbols()]} - self.own_symbols()
+
 
 def known_count(dims: Iterable[Dim]) -> int:
     """Returns the number of elements of a shape, as if axes of unknown size had one."""
@@ -151,9 +161,10 @@ class KernelNode:
         return isinstance(self.kernel.body, Update)
 
     def symbols(self) -> set[str]:
-        """Returns the symbols that the kernel needs the values of."""
+        """Returns the symbols that the kernel, and the parts of strips, need the values of."""
         dims = [*self.extents.values(), *self.spec.shape, *_dims_inside(self.kernel.body)]
-        return {s for d in dims for s in symbols(d)}
+        of_strips = set[str]() if self.strips is None else self.strips.symbols()
+        return of_strips.union(*map(symbols, dims))
 
     def __repr__(self) -> str:
         return f"<{self.name} {self.spec.element}{list(self.spec.shape)}>"
