@@ -15,7 +15,9 @@ from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
 from commonir.llvm.compiler import host_target
+from commonir.native.engine import ENGINE
 from commonir.native.narrow_layouts import LEAST_ROWS
+from commonir.runtime.engine import EngineOptions
 from commonir.runtime.kernel_graph import running_maximum, strips
 from commonir.symbolic import symbol
 
@@ -89,6 +91,25 @@ def test_any_number_of_rows_is_multiplied_as_pairs() -> None:
     np.testing.assert_allclose(second, rounded(h) @ rounded(v), rtol=1e-5, atol=1e-4)
     # One copy for both.
     assert [layout.is_narrow for layout in code.layouts.values()].count(True) == 1
+
+
+def test_graphs_around_a_loop_have_copies_of_their_own() -> None:
+    x, w, v = normal(6, 4, 16), normal(16, 32), normal(16, 48)
+    row, other = TensorType(f32, (symbol("batch"), 32)), TensorType(f32, (symbol("batch"), 48))
+
+    def sums(products: Value, start: Value, like: TensorType) -> Value:
+        body = core.nested([like, like], lambda state, p: (core.add(state, p), core.add(state, p)))
+        return core.scan((start,), (products,), body)[1]
+
+    def build(x: Value, a: Value, b: Value) -> tuple[Value, Value]:
+        return sums(core.matmul(x, constant(w)), a, row), sums(core.matmul(x, constant(v)), b, other)
+
+    types = {"x": TensorType(f32, (symbol("steps"), symbol("batch"), 16)), "a": row, "b": other}
+    executable = ENGINE.prepare(program(build, types), options=EngineOptions(fast_math="bf16", plan_ahead=True))
+    a, b = normal(4, 32), normal(4, 48)
+    first, second = executable.run({"x": x, "a": a, "b": b}).values()
+    np.testing.assert_allclose(first, a + np.cumsum(rounded(x) @ rounded(w), axis=0), rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(second, b + np.cumsum(rounded(x) @ rounded(v), axis=0), rtol=1e-5, atol=1e-4)
 
 
 def test_what_others_read_too_is_not_rounded() -> None:

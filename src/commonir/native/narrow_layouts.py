@@ -47,14 +47,25 @@ class _Product(NamedTuple):
     column: str
 
 
+class _CopyNames:
+    """Names of copies that several nodes of a graph read. Other graphs may copy the same tensor under other names."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def name_for(self, place: _KernelPlace, copy: str) -> str:
+        """Returns the name of a copy, which is named after the first node that reads it."""
+        return self._names.setdefault(copy, f"{copy} for {place.node.name}")
+
+
 def use_narrow_numbers(graph: KernelGraph, layouts: dict[str, MemoryLayout], target: Target) -> None:
     """Changes the layouts of nodes that can lie as bfloat16, where products of such numbers are asked for."""
     if not multiplies_pairs(target):
         return
-    copies: set[str] = set()
+    copies, copy_names = set[str](), _CopyNames()
     for node in list(graph.nodes.values()):
         for n in range(len(_places(node, layouts))):
-            copies.update(_copy_right_factor(graph, layouts, _places(node, layouts)[n], target))
+            copies.update(_copy_right_factor(graph, layouts, _places(node, layouts)[n], target, copy_names))
     places = [place for node in graph.nodes.values() for place in _places(node, layouts)]
     lefts = {id(place.part): _left_in_place(graph, place, target) for place in places}
     others: set[str] = set()
@@ -72,7 +83,7 @@ def use_narrow_numbers(graph: KernelGraph, layouts: dict[str, MemoryLayout], tar
     for place, left in found:
         is_shared = readers[left.tensor.name] > 1
         if not place.layouts[left.tensor.name].is_narrow and (is_shared or not _narrows_rows(graph, place, target)):
-            _copy_left_factor(graph, layouts, place, left)
+            _copy_left_factor(graph, layouts, place, left, copy_names)
 
 
 def _places(node: KernelNode, layouts: Mapping[str, MemoryLayout]) -> list[_KernelPlace]:
@@ -120,13 +131,17 @@ def _left_in_place(graph: KernelGraph, place: _KernelPlace, target: Target) -> A
 
 
 def _copy_right_factor(
-    graph: KernelGraph, layouts: dict[str, MemoryLayout], place: _KernelPlace, target: Target
+    graph: KernelGraph,
+    layouts: dict[str, MemoryLayout],
+    place: _KernelPlace,
+    target: Target,
+    copy_names: _CopyNames,
 ) -> list[str]:
     """Copies a computed right factor as pairs of terms; returns the name of the copy, if there is one."""
     product = _product_of(place)
     if product is None or {product.left.tensor.name, product.right.tensor.name} & graph.constants.keys():
         return []
-    found = _pairs_of(product, place)
+    found = _pairs_of(product, place, copy_names)
     if found is None:
         return []
     copy, changed = found
@@ -141,7 +156,7 @@ def _copy_right_factor(
     return [copy.name]
 
 
-def _pairs_of(product: _Product, place: _KernelPlace) -> tuple[KernelNode, KernelNode] | None:
+def _pairs_of(product: _Product, place: _KernelPlace, copy_names: _CopyNames) -> tuple[KernelNode, KernelNode] | None:
     """Returns a copy of the right factor's tensor as pairs of neighbouring terms, and the kernel that reads it."""
     fold, left, right, column = product
     extents, tensor = place.part.extents, right.tensor
@@ -181,7 +196,7 @@ def _pairs_of(product: _Product, place: _KernelPlace) -> tuple[KernelNode, Kerne
     at[a], at[c] = 2 * of_pair + of_half, columns * of_group + of_column
     spec = TensorSpec(shape, f32)
     copy = KernelNode(
-        f"{tensor.name} in pairs along {a} and {columns} of {c}",
+        copy_names.name_for(place, f"{tensor.name} in pairs along {a} and {columns} of {c}"),
         Kernel(tuple(map(index, axes)), Access(tensor, at)),
         dict(zip(axes, shape, strict=True)),
         spec,
@@ -265,10 +280,12 @@ def _narrows_rows(graph: KernelGraph, place: _KernelPlace, target: Target) -> bo
     return True
 
 
-def _copy_left_factor(graph: KernelGraph, layouts: dict[str, MemoryLayout], place: _KernelPlace, left: Access) -> None:
+def _copy_left_factor(
+    graph: KernelGraph, layouts: dict[str, MemoryLayout], place: _KernelPlace, left: Access, copy_names: _CopyNames
+) -> None:
     """Copies the left factor of products as bfloat16. What else the kernel reads of the tensor is not rounded."""
     source = left.tensor.name
-    name = f"{source} as bfloat16"
+    name = copy_names.name_for(place, f"{source} as bfloat16")
     if name not in graph.nodes:
         graph.add_before(place.node, copying_node(name, source, graph.spec(source)))
         before = layouts[source]
