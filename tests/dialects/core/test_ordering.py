@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from commonir.base.arrays import dtype_of
 from commonir.dialects.core.ordering import order_of
 
 Array = NDArray[Any]
@@ -48,6 +49,14 @@ def test_order_is_that_of_a_stable_sort(dtype: Any, distinct: int, descending: b
     for count in (0, 1, 7, 25, 100, 200):
         assert np.array_equal(order_of(x, 1, descending, count), order[:, :count]), count
     assert np.array_equal(order_of(x, 1, descending), order)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, dtype_of("bf16"), dtype_of("f8E4M3FN")])
+@pytest.mark.parametrize("size", [6, 200])
+@pytest.mark.parametrize("descending", [False, True])
+def test_nan_is_larger_than_every_number(dtype: Any, size: int, descending: bool) -> None:
+    x = np.random.default_rng(size).choice(np.array([1, np.nan, -2, 0.0, 7], np.float32), (1, size))
+    assert np.array_equal(order_of(x.astype(dtype), 1, descending), expected_order(x, 1, descending))
 
 
 @pytest.mark.parametrize("count", [1, 5, 90])

@@ -49,6 +49,9 @@ def order_of(x: Array, axis: int, descending: bool, count: int | None = None) ->
 
 def _stable_order(x: Array, axis: int, descending: bool) -> NDArray[np.int64]:
     xp = x.__array_namespace__()
+    if x.dtype.kind == "V":
+        # Sorting narrow numbers that are not numpy's own does not order NaN.
+        x = x.astype(xp.float32)
     if not descending:
         return xp.argsort(x, axis=axis, kind="stable")
     backwards = xp.argsort(xp.flip(x, axis=axis), axis=axis, kind="stable")
