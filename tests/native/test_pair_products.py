@@ -66,6 +66,14 @@ def test_matrix_products_of_rounded_numbers(
     assert np.abs(actual - np.maximum(x.astype(np.float64) @ w + b, 0)).max() > 1e-4
 
 
+def test_products_of_no_rows_have_no_elements() -> None:
+    w = normal(32, 16)
+    module = program(lambda v: core.matmul(v, constant(w)), {"x": TensorType(f32, (0, 32))})
+    executable = ENGINE.prepare(module, options=FAST._replace(plan_ahead=True))
+    (actual,) = executable.run({"x": normal(0, 32)}).values()
+    assert actual.shape == (0, 16)
+
+
 def test_convolutions_of_rounded_numbers() -> None:
     if not has_pairs():
         pytest.skip("this processor has no products of bfloat16")

@@ -32,7 +32,8 @@ BLOCK_BYTES = 1 << 18
 
 def has_packed_rows(plan: Plan) -> bool:
     """Returns whether the left factor of a contraction can be narrowed in blocks of rows."""
-    return has_packed_terms(plan) and all(isinstance(plan.extent(i), int) for i in plan.rows)
+    rows = [plan.extent(i) for i in plan.rows]
+    return has_packed_terms(plan) and all(isinstance(n, int) and n > 0 for n in rows)
 
 
 def has_packed_terms(plan: Plan) -> bool:
