@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from commonir.base.arrays import dtype_of
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, f32, i64
+from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, i8, i64
 from commonir.llvm.compiler import host_target
 from commonir.native.engine import ENGINE
+from commonir.notation import Index, Kernel, Tensor, call, fold, lift, select, total, updated
+from commonir.ods import Op, element_type, operand, result
 from commonir.runtime.engine import EngineOptions
 from commonir.runtime.kernel_graph.block_steps import GraphStep, SingleStep
 from commonir.runtime.kernel_graph.building import spec_of
@@ -64,6 +67,73 @@ def test_rows_are_added_in_vectors_within_their_memory(columns: int, width: Widt
     for side in ("before", "after"):
         (actual,) = run_guarded(graph, of_width(host_target(), width), given, {}, side)
         np.testing.assert_allclose(actual, expected_sums(x, source, target), rtol=1e-5, atol=1e-5)
+
+
+class Compact(Op, name="test.compact"):
+    """At the front, in order, the elements of x that are not zero, minus the largest one so far."""
+
+    x: Value = operand("T[n]")
+    y: Value = result("T[n]")
+    T = element_type(f32)
+
+    def reference(self, x: Tensor, *, n: Index, m: Index, k: Index) -> Kernel:
+        one = select(call("equal", x[k], 0), lift(0, i64), 1)
+        before = total(k, select(call("less", lift(k, i64), lift(m, i64)), one, 0))
+        so_far = select(call("less_equal", lift(k, i64), lift(m, i64)), x[k], -float("inf"))
+        return updated(lift(0, f32), [m], [before], x[m] - fold("maximum", k, so_far)).by(n).where({n: x.shape[0]})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="guard pages are made as POSIX has them")
+@pytest.mark.parametrize("width", available_widths())
+@pytest.mark.parametrize("size", [1, 2, 16, 45])
+def test_updates_read_values_that_run_along_them_within_their_memory(size: int, width: Width) -> None:
+    x = normal(size) * (RANDOM.random(size) < 0.6)
+    graph = graph_of(program(lambda x: Compact(x).y, {"x": TensorType(f32, (size,))}))
+    assert graph is not None
+    # Where a zero comes, the next element overwrites what it leaves, or none does.
+    expected, count = np.zeros(size, np.float32), 0
+    given = dict(zip(graph.inputs, (x,), strict=True))
+    for n in range(size):
+        expected[count] = x[n] - x[: n + 1].max()
+        count += x[n] != 0
+    for side in ("before", "after"):
+        (actual,) = run_guarded(graph, of_width(host_target(), width), given, {}, side)
+        np.testing.assert_array_equal(actual, expected)
+
+
+def rows_at_nonzero_elements(x: Value) -> tuple[Value, Value]:
+    """The positions of nonzero elements, and functions of their first ones, of which only data know the number."""
+    positions = core.non_zero(x)
+    positions.retype(TensorType(i64, (symbol("count", 0), len(spec_of(x).shape))))
+    return positions, core.neg(core.gather(positions, core.constant(ArrayData(TensorType(i64, ()), np.array(0))), 1))
+
+
+@pytest.mark.parametrize("element", [f32, f16, i8, boolean])
+@pytest.mark.parametrize("axes", ["n", "2 n", "n 3", "5 7 2", "300"])
+def test_positions_of_nonzero_elements_are_compiled(axes: str, element: ElementType) -> None:
+    dims = [symbol("n", 0) if a == "n" else int(a) for a in axes.split()]
+    module = program(rows_at_nonzero_elements, {"x": TensorType(element, tuple(dims))})
+    executable = ENGINE.prepare(module)
+    assert [type(s) for s in executable.steps_of(module.main.body)] == [GraphStep]
+    for n in (0, 1, 5, 70):
+        for share in (0, 0.2, 1):
+            x = RANDOM.random([n if a == "n" else int(a) for a in axes.split()]) < share
+            x = np.where(x, np.float16(-1.5), np.float16(-0.0)).astype(dtype_of(element.name))
+            if element.is_float and x.size > 1:
+                x.flat[:2] = np.nan, 1e-7
+            positions, rows = executable.run({"x": x}).values()
+            np.testing.assert_array_equal(positions, np.argwhere(x))
+            np.testing.assert_array_equal(rows, -np.argwhere(x)[:, 0])
+
+
+@pytest.mark.parametrize("shape", [(), (0, 3), (2, 20_000)])
+def test_positions_in_arrays_of_other_sizes_are_found_by_numpy(shape: tuple[int, ...]) -> None:
+    module = program(rows_at_nonzero_elements if shape else core.non_zero, {"x": TensorType(boolean, shape)})
+    executable = ENGINE.prepare(module)
+    assert SingleStep in [type(s) for s in executable.steps_of(module.main.body)]
+    x = RANDOM.random(shape) < 0.1
+    positions, *_ = executable.run({"x": x}).values()
+    np.testing.assert_array_equal(positions, np.argwhere(x))
 
 
 def test_one_compilation_serves_updates_of_all_sizes() -> None:

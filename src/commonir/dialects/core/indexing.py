@@ -36,9 +36,11 @@ from commonir.notation import (
     lift,
     require,
     select,
+    total,
     updated,
 )
 from commonir.ods import (
+    SizedByData,
     all_integers,
     attr_types,
     attribute,
@@ -50,13 +52,16 @@ from commonir.ods import (
     result,
     traits,
 )
-from commonir.symbolic import Dim, element_count
+from commonir.symbolic import Dim, element_count, floor_div, index, symbol
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Array = NDArray[np.generic]
+
+_MOST_ONE_BY_ONE = 1 << 15
+"""Elements up to which positions are found one after another; numpy passes over many zeros at once."""
 
 _POSITIONS = element_type(i32, i64)
 
@@ -373,6 +378,34 @@ class NonZero(CoreOp, name="core.non_zero", traits=(traits.Pure,)):
             return xp.argwhere(x).astype(xp.int64)
         # Much faster than along several axes, and contiguous.
         return xp.stack(xp.unravel_index(xp.flatnonzero(x), x.shape), axis=-1).astype(xp.int64, copy=False)
+
+    def sized_by_data(self, prefix: str, *operands: Tensor) -> SizedByData | None:
+        (x,) = operands
+        elements = element_count(x.shape)
+        if x.rank == 0 or elements == 0 or (isinstance(elements, int) and elements > _MOST_ONE_BY_ONE):
+            return None
+        n, k, row, axis = [index(name) for name in ("n", "k", "row", "axis")]
+
+        def is_nonzero(i: Index) -> Expr:
+            element: Expr = x.flat[i]
+            return element if x.dtype is boolean else call("not_equal", element, lift(0, x.dtype))
+
+        # Positions up to the last nonzero one, of which each goes where the next nonzero one will be, and so that one
+        # is the last that goes there.
+        last = fold("maximum", n, select(is_nonzero(n), lift(n, i64), -1))
+        numbers = {
+            f"{prefix} count": (total(n, select(is_nonzero(n), lift(1, i64), 0)), elements),
+            f"{prefix} stop": (call("maximum", last, -1) + 1, elements),
+        }
+        count, stop = [symbol(name, 0) for name in numbers]
+        before = total(k, select(call("less", lift(k, i64), lift(n, i64)), select(is_nonzero(k), lift(1, i64), 0), 0))
+        steps = [element_count(x.shape[a + 1 :]) for a in range(x.rank)]
+        positions = [lift(floor_div(n, step) % size, i64) for step, size in zip(steps, x.shape, strict=True)]
+        position = positions[-1]
+        for a in reversed(range(x.rank - 1)):
+            position = select(call("equal", lift(axis, i64), a), positions[a], position)
+        kernel = updated(lift(0, i64), [n, axis], [before, axis], position).by(row, axis)
+        return SizedByData(numbers, kernel.where({n: stop, k: stop}), (count, x.rank))
 
 
 class ArgReduce(CoreOp, traits=(traits.Pure,)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from commonir.llvm.llvm_ir import F32, Function, LlvmValue
+from commonir.llvm.llvm_ir import F32, Function, LlvmValue, Variable
 from commonir.llvm.scalar_functions import applied, combined
 from commonir.llvm.target import Target
 from commonir.native.kernels.expression_code import Buffer, ExpressionCode, Scratch, widest_bits
@@ -19,7 +19,13 @@ from commonir.native.kernels.loop_order import (
     with_range,
 )
 from commonir.native.kernels.position_code import LoopScope
-from commonir.native.kernels.running_values import RunningValues, elements_of, with_running_values
+from commonir.native.kernels.running_values import (
+    RunningFold,
+    RunningValues,
+    elements_of,
+    running_updates,
+    with_running_values,
+)
 from commonir.native.kernels.transposed_reads import TurnedExpressions, transposed, turned_expressions
 from commonir.native.kernels.work_units import Units, WorkDivision, axes_of_units, rounds_of_unit
 from commonir.native.program import Check
@@ -103,6 +109,9 @@ class KernelCode(ExpressionCode):
         """
         self._extents, self._lanes = kernel.extents, self._target.lanes(widest_bits(update.body))
         out, along = self.buffer(target.tensor.name), self._along_target(update, target)
+        running = running_updates(update, kernel.extents)
+        if running and along == update.over[0]:
+            along = None
 
         def change() -> None:
             read = self._read(target)
@@ -119,7 +128,17 @@ class KernelCode(ExpressionCode):
             for _ in self._vectors(along, 1):
                 change()
 
-        self._nested([i for i in update.over if i != along], changes)
+        inner = [i for i in update.over if i != along]
+        if not running:
+            self._nested(inner, changes)
+            return
+        values = [self._f.variable(start.type, start) for start in [self._start(r.fold, 1) for r in running]]
+
+        def step() -> None:
+            self._advance(running, values)
+            self._nested(inner[1:], changes)
+
+        self._nested(inner[:1], step)
 
     def _along_target(self, update: Update, target: Access) -> str | None:
         """Returns the index of updates of neighbouring elements; None if there is none."""
@@ -289,15 +308,20 @@ class KernelCode(ExpressionCode):
         values = [[f.variable(start.type, start) for start in self._starts(running, s.lanes)] for s in scopes]
 
         def step(n: int, _: int) -> None:
-            for r, running_value in zip(running.folds, values[n], strict=True):
-                before = running_value.get()
-                x = f.splat(self.value(r.element), before.type.lanes)
-                after = combined(f, r.fold.fn, r.fold.dtype, before, x)
-                running_value.set(after)
-                self.assume(r.fold, before if r.is_exclusive else after)
+            self._advance(running.folds, values[n])
             self.store(self.value(kernel.body), kernel, out)
 
         self._nested_together((running.axis,), scopes, step)
+
+    def _advance(self, running: Sequence[RunningFold], values: Sequence[Variable]) -> None:
+        """Combines running values with the elements of a position, where they are known then."""
+        f = self._f
+        for r, running_value in zip(running, values, strict=True):
+            before = running_value.get()
+            x = f.splat(self.value(r.element), before.type.lanes)
+            after = combined(f, r.fold.fn, r.fold.dtype, before, x)
+            running_value.set(after)
+            self.assume(r.fold, before if r.is_exclusive else after)
 
     def _pass_along_vectors(self, kernel: LoopKernel, running: RunningValues, out: Buffer) -> None:
         """Adds a pass of vectors along the axis: values within a vector by halves, then those before it."""
