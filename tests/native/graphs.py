@@ -27,6 +27,7 @@ from commonir.runtime.kernel_graph.layouts import memory_dtype
 from commonir.runtime.kernel_graph.program_building import ProgramBuilder
 from commonir.runtime.kernel_graph.quantized_factors import use_integer_products
 from commonir.runtime.kernel_graph.splitting import split_folds
+from commonir.runtime.kernel_graph.window_splitting import split_windows
 from commonir.runtime.limits import OutOfRange
 from commonir.symbolic import evaluate
 
@@ -55,6 +56,7 @@ def graph_of(module: Module) -> KernelGraph | None:
         fuse_column_groups(graph)
         use_integer_products(graph)
         split_folds(graph)
+        split_windows(graph)
     return graph
 
 

@@ -30,6 +30,7 @@ from commonir.runtime.kernel_graph.layouts import MemoryLayout, assign_layouts
 from commonir.runtime.kernel_graph.quantized_factors import use_integer_products
 from commonir.runtime.kernel_graph.splitting import split_folds
 from commonir.runtime.kernel_graph.strips import use_strips
+from commonir.runtime.kernel_graph.window_splitting import split_windows
 from commonir.runtime.kernel_graph.window_strips import use_window_strips
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, element_count, symbols
@@ -65,6 +66,7 @@ def generated_program(program: GraphProgram, target: Target) -> GeneratedProgram
         if multiplies_integers(target):
             use_integer_products(graph)
         split_folds(graph)
+        split_windows(graph)
         layouts = layouts_for(graph, target, changing)
         writer.add(graph, layouts, dict(zip(before, graph.outputs, strict=True)))
     code = writer.code()
