@@ -21,7 +21,9 @@ from commonir.ir.types import ElementType, TensorType, bf16, boolean, f16, f32, 
 from commonir.llvm.compiler import host_target
 from commonir.llvm.target import Target
 from commonir.native.compiling import constants_of
+from commonir.native.engine import ENGINE
 from commonir.native.graph_code import code_of
+from commonir.runtime.engine import EngineOptions
 from commonir.runtime.kernel_graph.layouts import assign_layouts
 from commonir.symbolic import Dim, symbol
 
@@ -238,6 +240,18 @@ def test_gathered_rows_are_decoded_where_they_are_gathered(form: str, width: str
     assert graph is not None
     (actual,) = run_guarded(graph, TARGETS[width](host_target()), {"in1": x}, {}, "after")
     np.testing.assert_allclose(actual, weights.decoded[x], rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("element", [f16, bf16])
+def test_constants_that_are_rounded_while_compiling_are_held_in_16_bits(element: ElementType) -> None:
+    x = RANDOM.standard_normal((4, 64)).astype(dtype_of(element.name))
+    w = RANDOM.standard_normal((64, 96)).astype(np.float32)
+    module = program(
+        lambda v: core.matmul(v, core.cast(constant(w, f32), element)), {"x": TensorType(element, x.shape)}
+    )
+    (actual,) = ENGINE.prepare(module, options=EngineOptions(plan_ahead=True)).run({"x": x}).values()
+    expected = x.astype(np.float64) @ w.astype(dtype_of(element.name)).astype(np.float64)
+    np.testing.assert_allclose(actual.astype(np.float64), expected, rtol=1e-2, atol=1e-2)
 
 
 def test_gathered_tables_of_few_bits_are_held_as_they_are_stored() -> None:

@@ -257,7 +257,10 @@ class StoredFactor(NamedTuple):
             matrix = evaluate_kernel(kernel, extents, plain, _stored_dtype)
         if part.codes and not part.is_signed and not (0 <= matrix.min(initial=0) <= matrix.max(initial=0) < part.codes):
             raise NotCompiled("positions outside of a table")
-        return matrix.astype(np.uint8 if matrix.min(initial=0) >= 0 else np.int8) if part.codes else matrix
+        if part.codes:
+            return matrix.astype(np.uint8 if matrix.min(initial=0) >= 0 else np.int8)
+        # A constant that was folded lies as it was computed.
+        return matrix.astype(_stored_dtype(e.dtype), copy=False)
 
 
 def _stored_dtype(element: ElementType) -> np.dtype[Any]:
