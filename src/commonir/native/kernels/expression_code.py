@@ -439,8 +439,8 @@ class ExpressionCode(PositionCode):
             if not self._varies(g.position) and not self._varies(g.bound):
                 continue
             has_data = any(self._has_lanes(n) for n in (*names(g.position), *names(g.bound)))
-            moves_alike = isinstance(step, int) and linear_in(g.position, vector.index)[0] == step
-            if g.kind != "inside" or has_data or not moves_alike or self._varies(g.bound):
+            follows_address = isinstance(step, int) and linear_in(g.position, vector.index)[0] == step
+            if g.kind != "inside" or has_data or not follows_address or self._varies(g.bound):
                 return None
             out.append(MovingGuard(self._narrow(self.size(g.position)), self._narrow(self.size(g.bound))))
         return out
