@@ -5,6 +5,9 @@ read again. With blocks of columns a strip has many rows of any length. The expo
 maximum so far; where a later block has a greater one, sums and products so far are multiplied by the exponential of
 the difference.
 
+Rows of negative infinities alone, and those with NaN, become NaN, as by the definition. Where the last block overlaps
+the one before it, values of both that are infinite are also multiplied by 0, so that they become NaN.
+
 Source: M. Milakov and N. Gimelshein, Online normalizer calculation for softmax (2018).
 """
 
@@ -54,7 +57,6 @@ BLOCK = "strip block"
 _ZERO = Const(0.0, f32)
 _LOWEST = Const(float(np.finfo(np.float32).min), f32)
 """The maximum before the first block: finite, so that a block of negative infinities adds nothing."""
-
 
 MOST_STATISTICS = 4
 """The most nodes that compute a softmax of long rows: a maximum, exponentials, their sum, and quotients."""
