@@ -137,7 +137,9 @@ class CompiledGraph:
             except _ProgramBroken:
                 return None
             except _SizesOutgrown:
-                self._limits.enlarge()
+                # A size may exceed the bound that an operation states.
+                if not self._limits.enlarge():
+                    return None
         return None
 
     def _run(self, arrays: Sequence[Array], dims: Mapping[str, int], on_kernel: OnKernel | None) -> list[Array]:

@@ -62,10 +62,11 @@ class SizeLimits:
         ranges = ranges_of(self._program, out)
         return None if any(largest(d, ranges) > MAX_ELEMENTS for d in self._program.counts) else out
 
-    def enlarge(self) -> None:
-        """Doubles the limits of sizes that nothing bounds."""
+    def enlarge(self) -> bool:
+        """Doubles the limits of sizes that nothing bounds; returns whether there are such."""
         self._limits = {name: 2 * n for name, n in self._limits.items()}
         self._known.clear()
+        return bool(self._limits)
 
 
 def changes(shape: Sequence[Dim], program: CompiledProgram) -> bool:
