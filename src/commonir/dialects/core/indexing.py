@@ -30,6 +30,7 @@ from commonir.notation import (
     Relation,
     Tensor,
     call,
+    cast,
     fold,
     identity,
     indices,
@@ -68,6 +69,11 @@ _POSITIONS = element_type(i32, i64)
 
 def from_start(position: Expr, size: Dim) -> Expr:
     """A position counted from the front: a negative one counts from the end."""
+    if isinstance(size, int) and size > position.dtype.integer_limits[1]:
+        position = cast(position, i64)
+        if size > i64.integer_limits[1]:
+            # No array is as long.
+            return position
     return select(position < 0, position + lift(size, position.dtype), position)
 
 
