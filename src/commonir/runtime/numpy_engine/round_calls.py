@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.runtime.kernel_graph.control import Branch, GraphProgram, Loop, Part, Slice, walk_parts
+from commonir.runtime.kernel_graph.control import (
+    Branch,
+    GraphProgram,
+    Loop,
+    Part,
+    ReadSizes,
+    Requirement,
+    Slice,
+    walk_parts,
+)
 from commonir.runtime.kernel_graph.graph import KernelGraph, TensorSpec
 from commonir.runtime.kernel_graph.timing import OnKernel
 from commonir.symbolic import Dim
@@ -31,7 +40,7 @@ def moving_tensors(program: GraphProgram) -> dict[str, TensorSpec]:
                 names += [s.name for s in (*part.states, *part.read)] + [s.array for s in part.written]
             case Branch():
                 names += [r.name for r in part.results]
-            case KernelGraph():
+            case KernelGraph() | ReadSizes() | Requirement():
                 pass
     return {name: program.specs[name] for name in names}
 
@@ -66,6 +75,9 @@ class PartCalls:
                 return self._of_branch(part)
             case KernelGraph():
                 return self._of_graph(part)
+            case ReadSizes() | Requirement():
+                # A program has such parts only where the back end takes sizes that change.
+                raise TypeError(f"not a part of a program of this engine: {type(part).__name__}")
 
     def _pairs(self, names: Iterable[tuple[str, str]]) -> list[tuple[Array, Array]]:
         return [(self._arrays[to], self._arrays[source]) for to, source in names]
