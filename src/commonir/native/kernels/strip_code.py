@@ -128,30 +128,23 @@ class StripCode:
         places: Mapping[str, LlvmValue],
         scratch: LlvmValue,
     ) -> None:
-        """Adds the calls of a strip, some of them for each block of columns."""
+        """Adds calls of all of the work of the parts of a strip, some of them for each block of columns."""
         f, blocks = self.function, self._strips.blocks
-        if blocks is None:
-            self._call(calls, values, places, scratch)
-            return
-        self._call(calls[: blocks.start], values, places, scratch)
-        with f.loop(f.integer(0), f.integer(blocks.rounds)) as n:
-            self._call(calls[blocks.start : blocks.stop], {**values, blocks.number: n}, places, scratch)
-        self._call(calls[blocks.stop :], values, places, scratch)
+        everything = [f.integer(0), f.integer(ALL_UNITS)]
 
-    def _call(
-        self,
-        calls: Sequence[PartCall],
-        values: Mapping[str, LlvmValue],
-        places: Mapping[str, LlvmValue],
-        scratch: LlvmValue,
-    ) -> None:
-        """Adds calls of all of the work of some parts."""
-        f = self.function
-        for call in calls:
-            everything = [f.integer(0), f.integer(ALL_UNITS)]
-            sizes = [values[s] for s in call.symbols]
-            arguments = [self._faults, scratch, *everything, *sizes, *[places[t] for t in call.tensors]]
-            f.add_line(f"call void @{call.function}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
+        def add(some: Sequence[PartCall], values: Mapping[str, LlvmValue]) -> None:
+            for call in some:
+                sizes = [values[s] for s in call.symbols]
+                arguments = [self._faults, scratch, *everything, *sizes, *[places[t] for t in call.tensors]]
+                f.add_line(f"call void @{call.function}({', '.join(f'{a.type} {a.text}' for a in arguments)})")
+
+        if blocks is None:
+            add(calls, values)
+            return
+        add(calls[: blocks.start], values)
+        with f.loop(f.integer(0), f.integer(blocks.rounds)) as n:
+            add(calls[blocks.start : blocks.stop], {**values, blocks.number: n})
+        add(calls[blocks.stop :], values)
 
     def _result(self, values: Mapping[str, LlvmValue], pointer: LlvmValue) -> LlvmValue:
         """Returns the place of the first element of a strip in the result."""

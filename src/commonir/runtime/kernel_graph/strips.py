@@ -88,9 +88,11 @@ def _chain_of(graph: KernelGraph, last: KernelNode) -> _Chain | None:
         if middle is None or not _is_inner(graph, middle, last) or other.tensor.name in graph.constants:
             continue
         axes = _axes_of_rows(factor, other, found.fold, last)
+        if axes is None:
+            continue
         compute_long_softmax_within(graph, middle)
         first = _read_by_rows(graph, middle)
-        if axes is not None and first is not None and _is_large(first.spec):
+        if first is not None and _is_large(first.spec):
             return _Chain(first, middle, last, axes)
     return None
 
