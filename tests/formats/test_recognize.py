@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -276,6 +277,27 @@ def test_packages_and_bundles_are_recognized_by_what_they_hold(tmp_path: Path) -
     assert recognize(make(tmp_path / "any", "Manifest.json", "Data/m")) == "Core ML package"
     assert recognize(make(tmp_path / "a.mlmodelc", "model.mil", "metadata.json")) == "compiled Core ML model"
     assert recognize(make(tmp_path / "b.mlmodelc", "coremldata.bin")) == "compiled Core ML model"
+
+
+def test_a_package_that_is_replaced_as_it_is_listed_is_recognized(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = make(tmp_path / "m.mlpackage", "Manifest.json", "Data/m")
+    ready = make(tmp_path / "ready.mlpackage", "Manifest.json", "Data/m")
+    aside = tmp_path / "aside"
+    list_names = os.listdir
+
+    def replaced(folder: str) -> list[str]:
+        """Lists the old package after another save has taken its name and emptied it."""
+        if not ready.exists():
+            return list_names(folder)
+        package.rename(aside)
+        ready.rename(package)
+        shutil.rmtree(aside)
+        return []
+
+    monkeypatch.setattr(os, "listdir", replaced)
+    assert recognize(package) == "Core ML package"
 
 
 @pytest.mark.parametrize(

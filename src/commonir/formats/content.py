@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from mmap import mmap
 
 _HEAD_BYTES = 4096
+# How often a folder is listed that is replaced each time.
+_LISTINGS = 10
 # Bytes with which no text begins, but most binary models do.
 _NOT_TEXT = frozenset(range(9))
 _LAYOUT = "\t\r\n"
@@ -99,7 +101,7 @@ def content_of(path: str | os.PathLike[str]) -> FileContent:
     file = os.fspath(path)
     try:
         if _is_folder(file):
-            return FileContent(path, b"", tuple(sorted(os.listdir(file))))
+            return FileContent(path, b"", _names_in(file))
         # A buffer would save nothing: all that is read is the head.
         with open(file, "rb", buffering=0) as stream:
             head = _head_of(stream)
@@ -108,6 +110,22 @@ def content_of(path: str | os.PathLike[str]) -> FileContent:
     except OSError as error:
         raise DiagnosticError(not_accessible(Path(path), error)) from error
     return FileContent(path, head)
+
+
+def _names_in(folder: str) -> tuple[str, ...]:
+    """Returns the names in a folder, sorted.
+
+    A folder that is replaced as it is listed is listed again: what was listed may already have been emptied.
+    """
+    names: list[str] = []
+    for _ in range(_LISTINGS):
+        before = os.stat(folder)
+        names = os.listdir(folder)
+        after = os.stat(folder)
+        # A new folder may get the number of one that was deleted.
+        if (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns):
+            break
+    return tuple(sorted(names))
 
 
 def _head_of(stream: BinaryIO) -> bytes:
