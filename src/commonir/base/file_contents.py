@@ -24,3 +24,11 @@ def contents_of(file: BinaryIO) -> bytes | mmap:
     from mmap import ACCESS_READ, mmap  # noqa: PLC0415  few programs are large
 
     return mmap(file.fileno(), 0, access=ACCESS_READ)
+
+
+def identity_of(status: os.stat_result) -> tuple[int, int, int]:
+    """Returns the identity of a file or folder, which is another one once it has been replaced or changed.
+
+    It has the time of the last change, as a new file may get the number of one that was deleted.
+    """
+    return status.st_dev, status.st_ino, status.st_mtime_ns

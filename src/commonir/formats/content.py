@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from commonir.base import file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.file_contents import contents_of
+from commonir.base.file_contents import contents_of, identity_of
 from commonir.base.text import escape
 from commonir.formats.first_contact import not_accessible, not_found, placeholder
 from commonir.formats.protobuf.outer_fields import OuterFields, outer_fields
@@ -119,11 +119,9 @@ def _names_in(folder: str) -> tuple[str, ...]:
     """
     names: list[str] = []
     for _ in range(_LISTINGS):
-        before = os.stat(folder)
+        before = identity_of(os.stat(folder))
         names = os.listdir(folder)
-        after = os.stat(folder)
-        # A new folder may get the number of one that was deleted.
-        if (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns):
+        if identity_of(os.stat(folder)) == before:
             break
     return tuple(sorted(names))
 

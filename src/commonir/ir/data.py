@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT, FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED
-from commonir.base.file_contents import contents_of
+from commonir.base.file_contents import contents_of, identity_of
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.text import plural
 from commonir.ir.floats import bits_of, float_of
@@ -234,7 +234,7 @@ class MappedFile:
         self.path = path
         self.size_bytes = size_bytes
         self._contents: bytes | mmap | None = None
-        self._identity = None if status is None else _identity(status)
+        self._identity = None if status is None else identity_of(status)
 
     def ensure_mapped(self) -> None:
         """Maps the file now, so that reads are not affected when another file replaces it.
@@ -294,7 +294,7 @@ class MappedFile:
             return False
 
     def _is_same(self, status: os.stat_result) -> bool:
-        return self._identity is None or self._identity == _identity(status)
+        return self._identity is None or self._identity == identity_of(status)
 
     def view(self, offset: int, length: int) -> memoryview:
         """Returns the bytes `[offset, offset + length)` without copying.
@@ -330,10 +330,6 @@ class MappedFile:
         return DiagnosticError(
             Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {reason}", file=self.path, help="load the model again")
         )
-
-
-def _identity(status: os.stat_result) -> tuple[int, int, int]:
-    return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
 class FileData(Data):
